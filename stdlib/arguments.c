@@ -145,6 +145,10 @@ bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
   return tl_is_none(s) || tl_dtype_argument(vm, function, s, out);
 }
 
+tl_dtype tl_dtype_given(tl_slot s, tl_dtype otherwise) {
+  return tl_is_none(s) ? otherwise : s.type->dtype;
+}
+
 // --- Several integers -------------------------------------------------------
 
 // Fails (kind value) because more than [max] integers were given.
@@ -262,6 +266,16 @@ bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
     return tl_arg_axes(vm, function, s, ndim, count, axes);
   *count = ndim;
   for (int k = 0; k < ndim; k++) axes[k] = k;
+  return true;
+}
+
+bool tl_arg_axis_set(tl_vm *vm, const char *function, tl_slot s, int ndim,
+                     uint32_t *out) {
+  int count, axes[TL_MAX_DIMS];
+  if (!tl_arg_axes_or_all(vm, function, s, ndim, &count, axes))
+    return false;
+  *out = 0;
+  for (int i = 0; i < count; i++) *out |= UINT32_C(1) << axes[i];
   return true;
 }
 

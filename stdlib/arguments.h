@@ -5,6 +5,7 @@
 // A built-in gets its arguments as slots in the order of its signature; absent
 // ones hold their defaults. The usual order of a built-in of arrays:
 //
+//   .types of its row           read before it is called (vm/builtin.h)
 //   tl_arg_int, tl_arg_axis …   the small arguments first: cheap to check
 //   tl_arg_array                an array of whatever was given, in the slot
 //   tl_promote_slots            the dtype of the result
@@ -29,6 +30,10 @@
 
 #include "vm/array/array.h"
 #include "vm/vm.h"
+
+// Checks the arguments of a row with types, and converts those that it says
+// (vm/builtin.h).
+bool tl_read_arguments(tl_vm *vm, const tl_builtin *builtin, tl_slot *args);
 
 // Fails (kind type): the argument [name] is a record, and its field [field]
 // has a wrong value [s].
@@ -66,9 +71,14 @@ bool tl_arg_key(tl_vm *vm, const char *function, const char *name, tl_slot s);
 // the value is io.stdin and the like. Returns borrowed. A text with a NUL
 // fails.
 bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s, const char **path);
+// The same of an argument that was read as a path (vm/builtin.h, types).
+const char *tl_path_of(tl_slot s);
 // A dtype, which is a type value such as float64; none gives [otherwise].
 bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
                   tl_dtype otherwise, tl_dtype *out);
+
+// The same of an argument that was read as a dtype.
+tl_dtype tl_dtype_given(tl_slot s, tl_dtype otherwise);
 
 // A list, range or vector of integers, or one integer. Sets *count to their
 // number, at most [max] (else kind value), and writes them to [out].
@@ -106,6 +116,9 @@ bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
 // The same, or for none all axes in order.
 bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
                         int *count, int axes[TL_MAX_DIMS]);
+// The same as a set, a bit for each axis.
+bool tl_arg_axis_set(tl_vm *vm, const char *function, tl_slot s, int ndim,
+                     uint32_t *out);
 // One axis, from 0 on; none gives [otherwise], which may be negative. An array
 // of no dimension has no axis at all, and fails for any (kind index).
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,

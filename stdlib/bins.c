@@ -466,8 +466,6 @@ static bool feed_passes(tl_call_consumer *in, const tl_array *x, tl_slot *out) {
 static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_call_consumer consumer, *in = new_bins(vm, &consumer);
   tl_slot x, weights;
-  if (!tl_arg_numeric(vm, "bincount", &args[0]))
-    return false;
   if (tl_ndim(args[0].array) != 1 ||
       !tl_dtype_is_integer(tl_array_dtype(args[0].array)))
     return tl_arg_fail(vm, "bincount", "x", "integers along one axis", args[0]);
@@ -543,19 +541,16 @@ static bool ascending(tl_vm *vm, tl_slot bins, bool *transposed, tl_slot *out) {
 // long for up to 16 items, and as long from 10^3 on; and rows, missing values
 // and a dying operand are served here.
 static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool right, transposed;
+  bool transposed;
   tl_slot x, bins;
   tl_array *found = NULL;
-  if (!tl_arg_items(vm, "digitize", &args[0]) ||
-      !tl_arg_items(vm, "digitize", &args[1]) ||
-      !tl_arg_bool(vm, "digitize", "right", args[2], &right) ||
-      !tl_take_contiguous(vm, "digitize", &args[0], TL_FLOAT64, &x))
+  if (!tl_take_contiguous(vm, "digitize", &args[0], TL_FLOAT64, &x))
     return false;
   if (tl_as_contiguous(vm, "digitize", args[1], TL_FLOAT64, &bins) &&
       ascending(vm, bins, &transposed, &bins)) {
     int64_t edges = bins.array->size;
     found = tl_array_over(vm, &x, TL_INT64);
-    if (found && !tl_search_sorted(vm, bins.array, x.array, !right,
+    if (found && !tl_search_sorted(vm, bins.array, x.array, args[2].i == 0,
                                    (int64_t *)found->data)) {
       tl_put_back(vm, &args[0], tl_own_array(found));
       found = NULL;
@@ -651,13 +646,9 @@ static bool interp_arrays(tl_vm *vm, tl_slot *points, const tl_array *xp,
                    "%lld; they need as many, and one at least",
                    (long long)xp->size, (long long)fp->size);
   line l = {(const double *)xp->data, (const double *)fp->data, xp->size, 0, 0};
-  l.left = l.fp[0];
-  l.right = l.fp[l.m - 1];
-  if (!check_increasing(vm, "interp", "xp", l.xp, l.m) ||
-      (!tl_is_none(ends[0]) &&
-       !tl_arg_float(vm, "interp", "left", ends[0], &l.left)) ||
-      (!tl_is_none(ends[1]) &&
-       !tl_arg_float(vm, "interp", "right", ends[1], &l.right)))
+  l.left = tl_is_none(ends[0]) ? l.fp[0] : ends[0].f;
+  l.right = tl_is_none(ends[1]) ? l.fp[l.m - 1] : ends[1].f;
+  if (!check_increasing(vm, "interp", "xp", l.xp, l.m))
     return false;
   tl_array *a = tl_array_over(vm, points, TL_FLOAT64);
   if (!a)
@@ -700,7 +691,7 @@ const tl_builtin tl_bins_builtins[] = {
     /// negative item is an error (kind value).
     ///     bincount([0, 2, 2])    # [1, 0, 2]
     {"bincount", "x, weights: none, minlength: 0", bincount,
-     .fused = TL_FUSED_CONSUMER},
+     .fused = TL_FUSED_CONSUMER, .types = "m"},
     /// Counts of the items in each bin, and the bins' edges, as a list of two
     /// arrays. bins is a number of even bins over range (the smallest and the
     /// largest item unless given), or an array of edges.
@@ -717,7 +708,7 @@ const tl_builtin tl_bins_builtins[] = {
     /// value).
     ///     digitize([0.5, 1.0, 9.0], [1.0, 2.0])    # [0, 1, 2]
     {"digitize", "x, bins, right: false", digitize, TL_STOPS,
-     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS},
+     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS, .types = "xxb"},
     /// The values at x of the line through the points (xp, fp), where xp
     /// increases; before and behind them, the first and last fp, or the numbers
     /// left and right.
@@ -726,6 +717,6 @@ const tl_builtin tl_bins_builtins[] = {
     ///     interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]
     ///     interp([-1, 3], [0, 1], [2, 4], right: nan)    # [2.0, nan]
     {"interp", "x, xp, fp, left: none, right: none", interp,
-     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS},
+     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS, .types = "xxxFF"},
     {.name = NULL},
 };

@@ -23,11 +23,9 @@ static const char *name_in(tl_slot s) {
   return tl_is_string(s) ? s.string->text : "x";
 }
 
-// The array that was made of a list stays in the argument's slot and moves on
-// from there, so that a check costs no copy.
-static bool numbers(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_arg_numeric(vm, "numbers", &args[0]))
-    return false;
+// What the types of the row have read. The array that was made of a list stays
+// in the argument's slot and moves on from there, so a check costs no copy.
+static bool same(tl_vm *vm, tl_slot *args, tl_slot *out) {
   *out = tl_pass_on(&args[0]);
   return true;
 }
@@ -261,11 +259,6 @@ static bool items_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
                 args, out);
 }
 
-// An array's first axis becomes one of rows; what rows hold keeps its form.
-static bool rows_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return passed(tl_arg_ragged(vm, "rows", &args[0]), args, out);
-}
-
 // A list or a range becomes an array; items that may be missing stay.
 static bool array_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return passed(tl_is_form(args[0], TL_FORM_OPTION) ||
@@ -335,12 +328,6 @@ static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
       args, out);
 }
 
-// A path where files may be used.
-static bool path(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *text;
-  return passed(tl_arg_path(vm, "path", args[0], &text), args, out);
-}
-
 // What has items that a key or an index can change.
 static bool container(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_slot s = args[0];
@@ -393,7 +380,7 @@ static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_checks_module[] = {
     // x as an array of numbers or bools.
-    {"numbers", "x", numbers, .result = TL_RETURNS},
+    {"numbers", "x", same, .result = TL_RETURNS, .types = "m"},
     // x as an array of real numbers or bools, or as a number.
     {"reals", "x", reals, .result = TL_RETURNS},
     // x, numbers in any form, integers as float64.
@@ -417,7 +404,8 @@ const tl_builtin tl_checks_module[] = {
     {"has_rows", "x", has_rows, TL_GRIDS, .takes = TL_BYTES},
     {"fixed_shape", "x", fixed_shape, TL_GRIDS, .takes = TL_BYTES},
     {"same_rows", "a, b, name", same_rows, TL_EFFECT, .takes = TL_FORMS},
-    {"rows", "x", rows_of, TL_GRIDS, .result = TL_RETURNS, .takes = TL_BYTES},
+    {"rows", "x", same, TL_GRIDS, .result = TL_RETURNS, .takes = TL_BYTES,
+     .types = "g"},
     {"rows_like", "items, model", rows_like, TL_GRIDS, .takes = TL_FORMS},
     {"lanes", "x, axis", lanes, .takes = TL_FORMS},
     {"across", "x", across, .takes = TL_FORMS},
@@ -445,7 +433,8 @@ const tl_builtin tl_checks_module[] = {
     // x, a string.
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
     // A path, where the script may use files, which is asked first.
-    {"path", "path", path, TL_FILES | TL_EFFECT, .result = TL_RETURNS},
+    {"path", "path", same, TL_FILES | TL_EFFECT, .result = TL_RETURNS,
+     .types = "p"},
     // f, a function or a type.
     {"function", "f, name", function, TL_EFFECT, .result = TL_RETURNS},
     // x, a record, a list or an array.

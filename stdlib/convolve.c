@@ -166,9 +166,6 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot x[2] = {tl_none(), tl_none()}, sum = tl_none();
   tl_dtype dtype;
   part p;
-  for (int i = 0; i < 2; i++)
-    if (!tl_arg_numeric(vm, "convolve", &args[i]))
-      return false;
   if (!tl_promote_slots(vm, "convolve", args[0], args[1], &dtype))
     return false;
   const tl_array *a = args[0].array, *b = args[1].array;
@@ -200,6 +197,6 @@ const tl_builtin tl_convolve_builtins[] = {
     /// wholly ("valid"; Bracewell, 1965). Any numeric dtypes, promoted;
     /// integers wrap. Empty arrays, or such of more axes, are a shape error.
     ///     convolve([1, 2, 3], [1, 1])    # [1, 3, 5, 3]
-    {"convolve", "a, b, mode: \"full\"", convolve},
+    {"convolve", "a, b, mode: \"full\"", convolve, .types = "mm"},
     {.name = NULL},
 };

@@ -107,27 +107,15 @@ static bool ones(tl_vm *vm, tl_slot *args, tl_slot *out) {
          ones_of(vm, "ones", NULL, dtype, ndim, shape, out);
 }
 
-// The dtype that eye was asked for, which has to have a one.
-static bool eye_dtype(tl_vm *vm, tl_slot given, tl_dtype *dtype) {
-  return tl_arg_dtype(vm, "eye", given, TL_FLOAT64, dtype) &&
-         (*dtype != TL_STRING ||
-          tl_fail(vm, TALLY_ERR_TYPE, "eye: a string has no one"));
-}
-
 // Diagonal k is as long as the shorter side at most, of which the root of the
 // items bounds the length: no poll is needed.
 static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t shape[2], k;
-  tl_dtype dtype;
+  const int64_t k = args[2].i;
+  const int64_t shape[] = {args[0].i, args[tl_is_none(args[1]) ? 0 : 1].i};
+  const tl_dtype dtype = tl_dtype_given(args[3], TL_FLOAT64);
   _Alignas(tl_c128) char one[sizeof(tl_c128)];
-  if (!tl_arg_count(vm, "eye", "n_rows", args[0], &shape[0]) ||
-      !tl_arg_int(vm, "eye", "k", args[2], &k) ||
-      !eye_dtype(vm, args[3], &dtype))
-    return false;
-  shape[1] = shape[0];
-  if (!tl_is_none(args[1]) &&
-      !tl_arg_count(vm, "eye", "n_cols", args[1], &shape[1]))
-    return false;
+  if (dtype == TL_STRING)
+    return tl_fail(vm, TALLY_ERR_TYPE, "eye: a string has no one");
   if (!tl_scalar_convert(vm, dtype == TL_BOOL ? tl_bool(true) : tl_weak_int(1),
                          dtype, one) ||
       !zeros_of(vm, NULL, dtype, 2, shape, out))
@@ -220,12 +208,9 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // In the memory of x where it dies and has the dtype; on failure x is back in
 // its argument.
 static bool ones_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_dtype dtype;
-  if (!tl_arg_array(vm, "ones_like", &args[0]))
-    return false;
   const tl_array *x = args[0].array;
-  return tl_arg_dtype(vm, "ones_like", args[1], tl_array_dtype(x), &dtype) &&
-         ones_of(vm, "ones_like", &args[0], dtype, tl_ndim(x), tl_shape(x),
+  const tl_dtype dtype = tl_dtype_given(args[1], tl_array_dtype(x));
+  return ones_of(vm, "ones_like", &args[0], dtype, tl_ndim(x), tl_shape(x),
                  out);
 }
 
@@ -317,10 +302,8 @@ static bool arange(tl_vm *vm, tl_slot *args, tl_slot *out) {
     start = tl_weak_int(0);
   }
   bool integers = is_integer(start) && is_integer(stop) && is_integer(step);
-  tl_dtype dtype;
-  if (!tl_arg_dtype(vm, "arange", args[3], integers ? TL_INT64 : TL_FLOAT64,
-                    &dtype))
-    return false;
+  const tl_dtype dtype =
+      tl_dtype_given(args[3], integers ? TL_INT64 : TL_FLOAT64);
   if (integers) {
     int64_t from, to, by;
     if (!tl_arg_int(vm, "arange", "start", start, &from) ||
@@ -416,10 +399,7 @@ static int64_t diagonal_end(int64_t row, int64_t k, int64_t columns) {
 // 2.4 times for 30, and cannot work in the memory of x.
 static bool triangle(tl_vm *vm, const char *function, tl_slot *args, bool lower,
                      tl_slot *out) {
-  int64_t k;
-  if (!tl_arg_numeric(vm, function, &args[0]) ||
-      !tl_arg_int(vm, function, "k", args[1], &k))
-    return false;
+  int64_t k = args[1].i;
   int ndim = tl_ndim(args[0].array);
   if (ndim < 2)
     return tl_fail(vm, TALLY_ERR_SHAPE, "%s: x has %d axes, needs 2 or more",
@@ -478,7 +458,7 @@ const tl_builtin tl_create_builtins[] = {
     /// float64 unless dtype says otherwise. A negative size is an error (kind
     /// value).
     ///     eye(2)    # [[1.0, 0.0], [0.0, 1.0]]
-    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye},
+    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye, .types = "nNiD"},
     /// The same as zeros: Tally has no uninitialised memory.
     /// An array of the shape and dtype given (float64). A negative length is an
     /// error (kind value), what is no dtype another (type).
@@ -498,7 +478,7 @@ const tl_builtin tl_create_builtins[] = {
     /// Values other than arrays and numbers are an error (kind type).
     ///     ones_like([3.0, 4.0])    # [1.0, 1.0]
     {"ones_like", "x, dtype: none", ones_like, TL_STOPS, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS},
+     .lifts = TL_OF_ITEMS, .types = "aD"},
     /// The same as zeros_like.
     /// An array of the shape and dtype of x unless a dtype is given. Values
     /// other than arrays and numbers are an error (kind type).
@@ -515,7 +495,8 @@ const tl_builtin tl_create_builtins[] = {
     /// otherwise. A step of 0 is an error (kind value).
     ///     arange(3)    # [0, 1, 2]
     ///     arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]
-    {"arange", "start, stop = none, step = 1, dtype: none", arange},
+    {"arange", "start, stop = none, step = 1, dtype: none", arange,
+     .types = "...D"},
     /// num evenly spaced numbers from start to stop, exact at both ends; stop
     /// itself is left out where endpoint is false. float64, or complex128 where
     /// an end is complex, unless dtype says otherwise. A negative num is an
@@ -526,11 +507,11 @@ const tl_builtin tl_create_builtins[] = {
     /// Any dtype, a matrix or a stack; fewer axes are an error (kind shape).
     ///     tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]
     {"tril", "x, k: 0", tril, .restores = TL_ARRAYS, .lifts = TL_OF_MASKS,
-     .takes = TL_BYTES},
+     .takes = TL_BYTES, .types = "mi"},
     /// x with zeros below diagonal number k of its last two axes.
     /// Any dtype, a matrix or a stack; fewer axes are an error (kind shape).
     ///     triu([[1, 2], [3, 4]])    # [[1, 2], [0, 4]]
     {"triu", "x, k: 0", triu, .restores = TL_ARRAYS, .lifts = TL_OF_MASKS,
-     .takes = TL_BYTES},
+     .takes = TL_BYTES, .types = "mi"},
     {.name = NULL},
 };

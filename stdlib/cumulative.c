@@ -91,7 +91,7 @@ static bool read_call(tl_vm *vm, const form *f, const tl_slot *args,
 // Any of the functions.
 static bool run_form(tl_vm *vm, const form *f, tl_slot *args, tl_slot *out) {
   running r;
-  if (!tl_arg_items(vm, f->name, &args[0]) || !read_call(vm, f, args, &r))
+  if (!read_call(vm, f, args, &r))
     return false;
   return may_be_missing(args[0])
              ? run_optional(vm, &r, f->method, args[0],
@@ -152,8 +152,9 @@ bool tl_fused_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
 /// From a missing value on all results are missing; with skip_missing only
 /// those in its place.
 
-#define SCAN_TRAITS \
-  .restores = TL_ARRAYS, .lifts = TL_INNERMOST, .fused = TL_FUSED_SCAN
+#define SCAN_TRAITS                                                     \
+  .restores = TL_ARRAYS, .lifts = TL_INNERMOST, .fused = TL_FUSED_SCAN, \
+  .types = "x"
 
 const tl_builtin tl_cumulative_builtins[] = {
     /// The running sum along axis, which a vector need not name.

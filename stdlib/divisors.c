@@ -93,14 +93,9 @@ static bool all_divisors(tl_vm *vm, const tl_array *a, const tl_array *b,
 // divisors(a, b, multiples): none where they are no plain arrays of integers
 // that promote to integers.
 static bool divisors(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool multiples;
   *out = tl_none();
-  if (!tl_arg_bool(vm, "gcd", "multiples", args[2], &multiples))
-    return false;
   if (tl_is_nested(args[0]) || tl_is_nested(args[1]))
     return true;
-  if (!tl_arg_array(vm, "gcd", &args[0]) || !tl_arg_array(vm, "gcd", &args[1]))
-    return false;
   const tl_array *both[2] = {args[0].array, args[1].array};
   const tl_dtype a = tl_array_dtype(both[0]), b = tl_array_dtype(both[1]);
   if (!tl_dtype_is_integer(a) || !tl_dtype_is_integer(b))
@@ -114,14 +109,14 @@ static bool divisors(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_array *made = tl_array_new(vm, dtype, ndim, shape);
   return made != NULL &&
-         tl_result_finish(vm,
-                          all_divisors(vm, both[0], both[1], multiples, made),
-                          made, out);
+         tl_result_finish(
+             vm, all_divisors(vm, both[0], both[1], args[2].i != 0, made), made,
+             out);
 }
 
 const tl_builtin tl_divisors_module[] = {
     /// The greatest common divisors of two arrays of integers, or their least
     /// common multiples; none of other values.
-    {"divisors", "a, b, multiples: false", divisors},
+    {"divisors", "a, b, multiples: false", divisors, .types = "vvb"},
     {.name = NULL},
 };

@@ -44,6 +44,7 @@
   X(NULL, tl_string_builtins, TEXT)              \
   X(NULL, tl_elementwise_builtins, ITEMS)        \
   X(NULL, tl_reduce_builtins, REDUCTIONS)        \
+  X(NULL, tl_quantile_builtins, REDUCTIONS)      \
   X(NULL, tl_functional_builtins, FUNCTIONS)     \
   X(NULL, tl_create_builtins, CREATING)          \
   X(NULL, tl_asarray_builtins, CREATING)         \

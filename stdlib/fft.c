@@ -354,11 +354,9 @@ static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   // In the order of the enum.
   static const char *const norms[] = {"backward", "ortho", "forward", NULL};
   int axis, norm;
-  int64_t n = 0;
-  bool is_given = !tl_is_none(args[1]);
-  if (!tl_arg_items(vm, r->name, &args[0]) ||
-      !tl_arg_choice(vm, r->name, "norm", args[3], norms, &norm) ||
-      (is_given && !tl_arg_int(vm, r->name, "n", args[1], &n)) ||
+  const bool is_given = !tl_is_none(args[1]);
+  int64_t n = is_given ? args[1].i : 0;
+  if (!tl_arg_choice(vm, r->name, "norm", args[3], norms, &norm) ||
       !read_items(vm, r, &args[0], &items, &dtype))
     return false;
   bool ok = tl_arg_axis(vm, r->name, args[2], tl_ndim(items.array), -1, &axis);
@@ -426,24 +424,24 @@ const tl_builtin tl_fft_module[] = {
     /// {LENGTH}
     /// {ABOUT}
     ///     fft.fft([1, 2, 1, 2])    # [6.0 + 0.0i, 0.0 + 0.0i, -2.0 + 0.0i, 0.0 + 0.0i]
-    {"fft", ONE, fft},
+    {"fft", ONE, fft, .types = "xI"},
     /// The inverse of fft: sum over j of x[j] exp(2πi j k / n), over n (array API
     /// standard, 2024).
     /// {LENGTH}
     /// {ABOUT}
     ///     fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]
-    {"ifft", ONE, ifft},
+    {"ifft", ONE, ifft, .types = "xI"},
     /// fft of real items: the first n / 2 + 1 results, of which the others are
     /// the mirror image. Complex items are a type error.
     /// {LENGTH}
     /// {ABOUT}
     ///     fft.rfft([1, 2, 3, 4])    # [10.0 + 0.0i, -2.0 + 2.0i, -2.0 + 0.0i]
-    {"rfft", ONE, rfft},
+    {"rfft", ONE, rfft, .types = "xI"},
     /// The inverse of rfft: n real items, 2 (m − 1) unless given, of m items along
     /// the axis.
     /// {ABOUT}
     ///     fft.irfft([10, -2 + 2i, -2])    # [1.0, 2.0, 3.0, 4.0]
-    {"irfft", ONE, irfft},
+    {"irfft", ONE, irfft, .types = "xI"},
     /// Whose code computes the transforms that follow, in all of the program:
     /// "own" is Tally's, as in the beginning; "fftw" is FFTW 3 (Frigo and
     /// Johnson, 2005), loaded from the machine. Results differ by rounding, not

@@ -527,13 +527,8 @@ static bool outer_op(tl_vm *vm, tl_op op, const tl_array *a, const tl_array *b,
 // each, and Tally cannot know which functions are operations that broadcast.
 static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c = {.vm = vm, .op = TL_OP_MULTIPLY};
-  if (!tl_is_none(args[2]) && !open_callee(vm, "outer", args[2], &c)) {
+  if (!tl_is_none(args[2]) && !open_callee(vm, "outer", args[2], &c))
     return false;
-  }
-  if (!tl_arg_array(vm, "outer", &args[0]) ||
-      !tl_arg_array(vm, "outer", &args[1])) {
-    return false;
-  }
   const tl_array *a = args[0].array, *b = args[1].array;
   if (tl_ndim(a) + tl_ndim(b) > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
@@ -551,7 +546,6 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   int axis;
   if (!open_callee(vm, "map_axis", args[1], &c) ||
-      (!tl_is_nested(args[0]) && !tl_arg_array(vm, "map_axis", &args[0])) ||
       !tl_arg_axis(vm, "map_axis", args[2], tl_value_axes(args[0]), 0, &axis))
     return false;
   const bool nested = tl_is_nested(args[0]);
@@ -581,7 +575,7 @@ const tl_builtin tl_functional_builtins[] = {
     /// Takes any dtypes. A value that is no function is an error (kind type);
     /// errors of the function pass through.
     ///     outer([1, 2], [10, 20, 30], (+))    # [[11, 21, 31], [12, 22, 32]]
-    {"outer", "a, b, f = none", outer, TL_CALLS},
+    {"outer", "a, b, f = none", outer, TL_CALLS, .types = "aa"},
     /// f of each item (of an array, each row), with what else is given. Of an
     /// array the results are an array where they stack; of a list, a list.
     /// A value that is no function is an error (kind type); errors of the
@@ -599,6 +593,7 @@ const tl_builtin tl_functional_builtins[] = {
     /// Takes any dtype. A value that is no function is an error (kind type), an
     /// axis that x lacks another (index).
     ///     map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]
-    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST},
+    {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST,
+     .types = "v"},
     {.name = NULL},
 };

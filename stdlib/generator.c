@@ -137,10 +137,7 @@ bool tl_stream_open(tl_vm *vm, const char *function, tl_slot source,
 
 // random.seed(n): the VM's own state.
 static bool seed(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t n;
-  if (!tl_arg_int(vm, "seed", "n", args[0], &n))
-    return false;
-  vm->seed = seeded_state((uint64_t)n);
+  vm->seed = seeded_state(args[0].u);
   *out = tl_none();
   return true;
 }
@@ -150,11 +147,9 @@ static bool seed(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // same seed.
 static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const kinds[] = {"philox", "pcg64", NULL};
-  int64_t seed, stream;
+  const int64_t seed = args[0].i, stream = args[1].i;
   int kind;
-  if (!tl_arg_count(vm, "generator", "seed", args[0], &seed) ||
-      !tl_arg_count(vm, "generator", "stream", args[1], &stream) ||
-      !tl_arg_choice(vm, "generator", "kind", args[2], kinds, &kind))
+  if (!tl_arg_choice(vm, "generator", "kind", args[2], kinds, &kind))
     return false;
   // The two highest bits of a key tell generators from seeds and the VM's own.
   if (stream >> 62 != 0)
@@ -191,7 +186,7 @@ const tl_builtin tl_generator_module[] = {
     /// one at the first draw.
     /// A seed that is no integer is an error (kind type).
     ///     random.seed(42)    # none
-    {"seed", "n", seed, TL_EFFECT},
+    {"seed", "n", seed, TL_EFFECT, .types = "i"},
     /// A source of random numbers, for the argument generator: each draw moves
     /// it on, and the same seed and stream give the same draws. kind "philox"
     /// counts (Salmon et al., 2011); "pcg64" has the words of NumPy's
@@ -200,6 +195,7 @@ const tl_builtin tl_generator_module[] = {
     /// that are not negative, stream below 2^62; else a value error.
     ///     g = random.generator(42, kind: "pcg64")
     ///     random.integers(3, 0, 10, generator: g)    # [0, 7, 6]
-    {"generator", "seed, stream = 0, kind = \"philox\"", make_generator},
+    {"generator", "seed, stream = 0, kind = \"philox\"", make_generator,
+     .types = "nn"},
     {.name = NULL},
 };

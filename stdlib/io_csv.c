@@ -246,27 +246,20 @@ static bool read_table(tl_vm *vm, tl_csv_table *t, const tl_csv_part *start,
 
 // path, header, sep, columns, skip, dates, rows, missing, type
 static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  bool header;
+  const char *path = tl_path_of(args[0]);
   char separator;
-  int64_t skip;
   tl_csv_part start;
-  tl_csv_table t = {.most = INT64_MAX};
+  tl_csv_table t = {.most = tl_is_none(args[6]) ? INT64_MAX : args[6].i};
   tl_slot plan, given[] = {tl_none(), tl_none(), tl_none()};
   tl_slot asked[] = {tl_borrow(args[1]), tl_borrow(args[3]), tl_borrow(args[5]),
                      tl_borrow(args[7]), tl_borrow(args[8])};
-  if (!tl_arg_path(vm, "read_csv", args[0], &path) ||
-      !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
-      !tl_csv_separator(vm, "read_csv", args[2], &separator) ||
-      !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||
-      (!tl_is_none(args[6]) &&
-       !tl_arg_count(vm, "read_csv", "rows", args[6], &t.most)) ||
+  if (!tl_csv_separator(vm, "read_csv", args[2], &separator) ||
       !call_csv(vm, "wanted", 5, asked, &given[2]))
     return false;
   // The call takes what it is given.
   bool ok = tl_csv_table_open(vm, path, separator, &t) &&
-            find_rows(&t, skip, &start) &&
-            read_names(vm, &t, &start, header, &given[1]) &&
+            find_rows(&t, args[4].i, &start) &&
+            read_names(vm, &t, &start, args[1].i != 0, &given[1]) &&
             tl_string_give(tl_string_from(vm, path), &given[0]);
   if (!ok) {
     tl_drop(vm, given[1]);
@@ -303,6 +296,6 @@ const tl_builtin tl_io_csv_module[] = {
     {"read_csv",
      "path, header: true, sep: \",\", columns: none, skip: 0, dates: none, "
      "rows: none, missing: false, type: none",
-     read_csv, TL_FILES | TL_EFFECT},
+     read_csv, TL_FILES | TL_EFFECT, .types = "pbS.n.N"},
     {.name = NULL},
 };

@@ -12,12 +12,10 @@
 
 // Bytes from 0x80 on are parts of code points, which a table has many of.
 bool tl_csv_separator(tl_vm *vm, const char *function, tl_slot s, char *out) {
-  tl_string *text;
   *out = ',';
   if (tl_is_none(s))
     return true;
-  if (!tl_arg_string(vm, function, "sep", s, &text))
-    return false;
+  const tl_string *text = s.string;
   unsigned char c = (unsigned char)text->text[0];
   if (text->length != 1 || c >= 0x80 || c == '"' || c == '\n' || c == '\r')
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -239,12 +237,8 @@ static bool write_table(csv_writer *w, const char *path,
 
 // path, columns, header, sep
 static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  bool header;
   csv_writer w = {.vm = vm};
-  if (!tl_arg_path(vm, "write_csv", args[0], &path) ||
-      !tl_arg_bool(vm, "write_csv", "header", args[2], &header) ||
-      !tl_csv_separator(vm, "write_csv", args[3], &w.separator))
+  if (!tl_csv_separator(vm, "write_csv", args[3], &w.separator))
     return false;
   if (tl_has_fields(args[1])) {
     tl_slot columns;
@@ -257,7 +251,7 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
                        args[1]);
   *out = tl_none();
   return check_columns(vm, args[1].record) &&
-         write_table(&w, path, args[1].record, header);
+         write_table(&w, tl_path_of(args[0]), args[1].record, args[2].i != 0);
 }
 
 // --- The table --------------------------------------------------------------
@@ -270,6 +264,6 @@ const tl_builtin tl_io_csv_write_module[] = {
     /// (kind io).
     ///     io.write_csv("data.csv", (t: [1, 2], v: [0.5, 0.25]))
     {"write_csv", "path, columns, header: true, sep: \",\"", write_csv,
-     TL_FILES | TL_EFFECT},
+     TL_FILES | TL_EFFECT, .types = "p.bS"},
     {.name = NULL},
 };

@@ -42,12 +42,7 @@ static int predicted(int filter, const unsigned char *row,
 // number of its filter. The data, which have as many bytes, or none where one
 // is no filter.
 static bool unfilter(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t from, rows, nbytes, step;
-  if (!tl_arg_count(vm, "unfilter", "from", args[1], &from) ||
-      !tl_arg_count(vm, "unfilter", "rows", args[2], &rows) ||
-      !tl_arg_count(vm, "unfilter", "nbytes", args[3], &nbytes) ||
-      !tl_arg_count(vm, "unfilter", "step", args[4], &step))
-    return false;
+  const int64_t from = args[1].i, rows = args[2].i, nbytes = args[3].i;
   tl_array *a = tl_take_dense(vm, &args[0]);
   const unsigned char *above = NULL;
   bool ok = a != NULL;
@@ -57,8 +52,8 @@ static bool unfilter(tl_vm *vm, tl_slot *args, tl_slot *out) {
     const int filter = row[-1];
     ok = filter <= 4 && tl_poll(vm, 1 + ((uint64_t)nbytes >> 10));
     for (size_t i = 0; ok && filter > 0 && i < (size_t)nbytes; i++)
-      row[i] = (unsigned char)(row[i] +
-                               predicted(filter, row, above, i, (size_t)step));
+      row[i] = (unsigned char)(row[i] + predicted(filter, row, above, i,
+                                                  (size_t)args[4].i));
     above = row;
   }
   if (ok)
@@ -99,11 +94,8 @@ static const char *next_number(const unsigned char **at,
 // vector of uint8 or, where they need it, uint16; or a text that says what is
 // wrong.
 static bool numbers(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t from, count, most, value;
-  if (!tl_arg_count(vm, "numbers", "from", args[1], &from) ||
-      !tl_arg_count(vm, "numbers", "count", args[2], &count) ||
-      !tl_arg_count(vm, "numbers", "most", args[3], &most))
-    return false;
+  const int64_t from = args[1].i, count = args[2].i, most = args[3].i;
+  int64_t value;
   const unsigned char *at = (unsigned char *)args[0].array->data + from;
   const unsigned char *end = at + args[0].array->size - from;
   const bool wide = most > UINT8_MAX;
@@ -130,8 +122,8 @@ static bool numbers(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 const tl_builtin tl_pixels_module[] = {
     // Data with the bytes of rows of a PNG image.
-    {"unfilter", "data, from, rows, nbytes, step", unfilter},
+    {"unfilter", "data, from, rows, nbytes, step", unfilter, .types = ".nnnn"},
     // Numbers as text.
-    {"numbers_of_text", "data, from, count, most", numbers},
+    {"numbers_of_text", "data, from, count, most", numbers, .types = ".nnn"},
     {.name = NULL},
 };

@@ -134,12 +134,8 @@ static bool map_file(tl_reader *reader, bool own, tl_slot *out) {
 
 // io.map_npy(path, mode).
 static bool map_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *name, *mode = NULL;
+  const tl_string *mode = tl_is_none(args[1]) ? NULL : args[1].string;
   tl_reader reader;
-  if (!tl_arg_string(vm, "map_npy", "path", args[0], &name) ||
-      (!tl_is_none(args[1]) &&
-       !tl_arg_string(vm, "map_npy", "mode", args[1], &mode)))
-    return false;
   // Copy-on-write: the pages that are written become the process' own.
   bool own = mode != NULL && strcmp(mode->text, "c") == 0;
   if (mode != NULL && !own && strcmp(mode->text, "r") != 0) {
@@ -148,7 +144,7 @@ static bool map_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    ", not \"%s\"",
                    mode->text);
   }
-  const char *path = tl_io_path(vm, "map_npy", name);
+  const char *path = tl_io_path(vm, "map_npy", args[0].string);
   if (path == NULL || !tl_reader_open(vm, "map_npy", path, &reader))
     return false;
   bool ok = map_file(&reader, own, out);
@@ -171,6 +167,7 @@ const tl_builtin tl_io_map_module[] = {
     /// A file that cannot be read is an error (kind io), one that cannot be
     /// mapped as it is another (type).
     ///     sum(io.map_npy("weights.npy"))
-    {"map_npy", "path, mode: \"r\"", map_npy, TL_FILES | TL_EFFECT},
+    {"map_npy", "path, mode: \"r\"", map_npy, TL_FILES | TL_EFFECT,
+     .types = "sS"},
     {.name = NULL},
 };

@@ -125,11 +125,9 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
 // Only a name that ends in .gz or .zst is expanded; other files are read piece
 // by piece to where the items stay.
 static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
+  const char *path = tl_path_of(args[0]);
   tl_reader reader;
   tl_bytes bytes = {NULL, 0, 0};
-  if (!tl_arg_path(vm, "read_npy", args[0], &path))
-    return false;
   if (!tl_io_packs(path)) {
     if (!tl_reader_open(vm, "read_npy", path, &reader))
       return false;
@@ -147,11 +145,7 @@ static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // What a container holds: npz. [name] is for messages.
 static bool decode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
-  tl_string *name = NULL;
-  if (!tl_arg_numeric(vm, "decode_npy", &args[0]) ||
-      (!tl_is_none(args[1]) &&
-       !tl_arg_string(vm, "decode_npy", "name", args[1], &name)))
-    return false;
+  const tl_string *name = tl_is_none(args[1]) ? NULL : args[1].string;
   if (tl_array_dtype(args[0].array) != TL_UINT8)
     return tl_arg_fail(vm, "decode_npy", "data", "an array of uint8", args[0]);
   if (!tl_as_contiguous(vm, "decode_npy", args[0], TL_UINT8, &data))
@@ -370,12 +364,10 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
 // The old file stays where anything fails, as tl_writer_end then abandons the
 // new one.
 static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
   output o;
   *out = tl_none();
-  return tl_arg_path(vm, "write_npy", args[0], &path) &&
-         open_output(vm, "write_npy", &args[1], &o) &&
-         tl_writer_open(vm, "write_npy", path, &o.file) &&
+  return open_output(vm, "write_npy", &args[1], &o) &&
+         tl_writer_open(vm, "write_npy", tl_path_of(args[0]), &o.file) &&
          tl_writer_end(&o.file, write_array(&o));
 }
 
@@ -402,20 +394,20 @@ const tl_builtin tl_io_npy_module[] = {
     /// A file that cannot be read is an error (kind io), a damaged one another
     /// (value).
     ///     io.read_npy("weights.npy")
-    {"read_npy", "path", read_npy, TL_FILES | TL_EFFECT},
+    {"read_npy", "path", read_npy, TL_FILES | TL_EFFECT, .types = "p"},
     /// Writes an array to a file of NumPy's format .npy, which is replaced when
     /// all of it is written. A struct array of numbers is written in its layout,
     /// strings as U of the longest one's length, also among fields.
     /// A file that cannot be written is an error (kind io), what is no array of
     /// numbers, bools, strings or bytes another (type).
     ///     io.write_npy("weights.npy", zeros((3, 4)))
-    {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT},
+    {"write_npy", "path, x", write_npy, TL_FILES | TL_EFFECT, .types = "p"},
     /// The array in the bytes (an array of uint8) of a .npy file; name stands
     /// for the file's in messages. Errors as in read_npy.
     /// Values other than bytes are an error (kind type), such as are no file of
     /// the format another (value).
     ///     io.decode_npy(io.encode_npy([1, 2]))    # [1, 2]
-    {"decode_npy", "data, name = \"the data\"", decode_npy},
+    {"decode_npy", "data, name = \"the data\"", decode_npy, .types = "mS"},
     /// The bytes of a .npy file of an array: an array of uint8.
     /// Values other than arrays are an error (kind type).
     ///     char(io.encode_npy([1, 2])[1:6])    # "NUMPY"

@@ -194,9 +194,8 @@ static bool give(tl_vm *vm, const tally_resource *type, void *object,
 
 // io.open(path).
 static bool open(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
   line_file *f;
-  if (!tl_arg_path(vm, "open", args[0], &path) || !open_file(vm, path, &f))
+  if (!open_file(vm, tl_path_of(args[0]), &f))
     return false;
   if (give(vm, &file_type, f, &lines, out))
     return true;
@@ -245,6 +244,11 @@ bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s,
     return false;
   *path = tl_io_path(vm, function, name);
   return *path != NULL;
+}
+
+const char *tl_path_of(tl_slot s) {
+  const char *path = standard_path(s);
+  return path != NULL ? path : s.string->text;
 }
 
 // A line of standard input; none where there are no more.
@@ -302,11 +306,10 @@ static bool standard_errors(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // input(prompt).
 static bool input(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *prompt;
   // The prompt is written before the line is waited for.
-  if (!tl_is_none(args[0]) &&
-      (!tl_arg_string(vm, "input", "prompt", args[0], &prompt) ||
-       !tl_write_for(vm, "input", prompt->text, prompt->length)))
+  const tl_string *prompt = tl_is_none(args[0]) ? NULL : args[0].string;
+  if (prompt != NULL &&
+      !tl_write_for(vm, "input", prompt->text, prompt->length))
     return false;
   return input_line(vm, "input", out);
 }
@@ -322,7 +325,7 @@ const tl_builtin tl_io_open_module[] = {
     /// that cannot be read is an io error, a line that is no UTF-8 or damaged
     /// compressed data a value error.
     ///     for line in io.open("log.txt") { print(line) }
-    {"open", "path", open, TL_FILES | TL_EFFECT},
+    {"open", "path", open, TL_FILES | TL_EFFECT, .types = "p"},
     /// Standard input, as a file: for walks its lines, without their ends, and
     /// all functions that take a file's path take it: io.lines(io.stdin),
     /// io.read_csv(io.stdin). Each line is given once, here or by input(). A VM
@@ -351,6 +354,6 @@ const tl_builtin tl_input_builtins[] = {
     /// walks them. A VM without files gives an io error, a line that is no UTF-8
     /// a value error, a prompt that is no string a type error.
     ///     name = input("Your name: ")
-    {"input", "prompt = none", input, TL_FILES | TL_EFFECT},
+    {"input", "prompt = none", input, TL_FILES | TL_EFFECT, .types = "S"},
     {.name = NULL},
 };

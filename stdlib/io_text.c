@@ -13,10 +13,9 @@ static const char bom[3] = {'\xef', '\xbb', '\xbf'};
 
 // io.read_text(path): checked, and without a byte order mark.
 static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
+  const char *path = tl_path_of(args[0]);
   tl_bytes bytes;
-  if (!tl_arg_path(vm, "read_text", args[0], &path) ||
-      !tl_io_read_expanded(vm, "read_text", path, &bytes))
+  if (!tl_io_read_expanded(vm, "read_text", path, &bytes))
     return false;
   const bool marked =
       bytes.nbytes >= sizeof bom && memcmp(bytes.data, bom, sizeof bom) == 0;
@@ -28,29 +27,20 @@ static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_string_give(string, out);
 }
 
-// The two arguments of the functions that write.
-static bool path_and_text(tl_vm *vm, const char *function, tl_slot *args,
-                          const char **path, tl_string **text) {
-  return tl_arg_path(vm, function, args[0], path) &&
-         tl_arg_string(vm, function, "text", args[1], text);
-}
-
 // io.write_text(path, text): the file is replaced when all is written.
 static bool write_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  tl_string *text;
+  const tl_string *text = args[1].string;
   *out = tl_none();
-  return path_and_text(vm, "write_text", args, &path, &text) &&
-         tl_io_write_packed(vm, "write_text", path, text->text, text->length);
+  return tl_io_write_packed(vm, "write_text", tl_path_of(args[0]), text->text,
+                            text->length);
 }
 
 // io.append_text(path, text).
 static bool append_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  tl_string *text;
+  const tl_string *text = args[1].string;
   *out = tl_none();
-  return path_and_text(vm, "append_text", args, &path, &text) &&
-         tl_io_append(vm, "append_text", path, text->text, text->length);
+  return tl_io_append(vm, "append_text", tl_path_of(args[0]), text->text,
+                      text->length);
 }
 
 // Reading is an effect too: a file may change between two calls.
@@ -59,18 +49,20 @@ const tl_builtin tl_io_text_module[] = {
     /// out. Compressed files (gzip, Zstandard) are expanded. Another file is a
     /// value error that gives the byte; /dev/stdin reads a pipe.
     ///     io.read_text("notes.txt")
-    {"read_text", "path", read_text, TL_FILES | TL_EFFECT},
+    {"read_text", "path", read_text, TL_FILES | TL_EFFECT, .types = "p"},
     /// Writes a text to a file, which is replaced when all of it is written: a
     /// failure leaves the old one. The mode stays, but for the right to run as
     /// its owner or group, and the owner where the system allows it. A name that
     /// ends in .gz or .zst compresses it.
     /// A file that cannot be written is an error (kind io).
     ///     io.write_text("notes.txt", "one\ntwo\n")
-    {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT},
+    {"write_text", "path, text", write_text, TL_FILES | TL_EFFECT,
+     .types = "ps"},
     /// Writes a text behind what a file holds, as it is: nothing is compressed.
     /// The file is made if there is none. A file that cannot be written is an io
     /// error, what is no string a type error.
     ///     io.append_text("log.txt", "done\n")
-    {"append_text", "path, text", append_text, TL_FILES | TL_EFFECT},
+    {"append_text", "path, text", append_text, TL_FILES | TL_EFFECT,
+     .types = "ps"},
     {.name = NULL},
 };

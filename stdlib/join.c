@@ -382,8 +382,7 @@ static bool views_along(tl_vm *vm, tl_slot x, int axis, tl_slot *out) {
 static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
   const bool nested = tl_is_nested(args[0]);
-  if ((!nested && !tl_arg_array(vm, "unstack", &args[0])) ||
-      !tl_arg_axis(vm, "unstack", args[1], tl_value_axes(args[0]), 0, &axis))
+  if (!tl_arg_axis(vm, "unstack", args[1], tl_value_axes(args[0]), 0, &axis))
     return false;
   if (nested && axis != 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -427,8 +426,7 @@ static bool repeat_few(tl_vm *vm, const tl_array *x, int64_t times, bool each,
 static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count;
   int64_t times[TL_MAX_DIMS];
-  if (!tl_arg_items(vm, "tile", &args[0]) ||
-      !tl_arg_shape(vm, "tile", "repetitions", args[1], &count, times))
+  if (!tl_arg_shape(vm, "tile", "repetitions", args[1], &count, times))
     return false;
   if (tl_is_form(args[0], TL_FORM_RAGGED) && count <= 2) {
     tl_slot given[] = {tl_borrow(args[0]),
@@ -512,12 +510,12 @@ const tl_builtin tl_join_builtins[] = {
     ///     unstack([[1, 2], [3, 4]])    # ([1, 2], [3, 4])
     ///     a, b = unstack([[1, 2], [3, 4]])
     ///     b    # [3, 4]
-    {"unstack", "x, axis: 0", unstack, .takes = TL_BYTES},
+    {"unstack", "x, axis: 0", unstack, .takes = TL_BYTES, .types = "v"},
     /// Copies of x side by side, so many along each axis.
     /// Any dtype, which stays. A negative number of repetitions is an error
     /// (kind value).
     ///     tile([1, 2], 2)    # [1, 2, 1, 2]
-    {"tile", "x, repetitions", tile, .lifts = TL_MOVES},
+    {"tile", "x, repetitions", tile, .lifts = TL_MOVES, .types = "x"},
     /// Each item of x several times over, along an axis or in row-major order;
     /// repeats is one number, or one for each item.
     /// A negative count is an error (kind value), counts of another length are

@@ -144,6 +144,7 @@ const tl_library tl_standard_library = {
     .constants = constants,
     .topics = topics,
     .fused = &fused_calls,
+    .read_arguments = tl_read_arguments,
     .index = &builtin_index,
     .embedded = &tl_embedded,
     .is_picture = is_picture,

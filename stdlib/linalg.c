@@ -458,11 +458,9 @@ static bool solve(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // linalg.solve_triangular(x1, x2, lower, unit).
 static bool solve_triangular(tl_vm *vm, tl_slot *args, tl_slot *out) {
   equations e = {.function = "solve_triangular", .kind = TRIANGLE};
-  return tl_arg_items(vm, e.function, &args[0]) &&
-         tl_arg_items(vm, e.function, &args[1]) &&
-         tl_arg_bool(vm, e.function, "lower", args[2], &e.lower) &&
-         tl_arg_bool(vm, e.function, "unit_diagonal", args[3], &e.unit) &&
-         solve_equations(vm, &e, args, out);
+  e.lower = args[2].i != 0;
+  e.unit = args[3].i != 0;
+  return solve_equations(vm, &e, args, out);
 }
 
 // linalg.solve_banded: the matrix is given by its diagonals.
@@ -470,9 +468,7 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
   equations e = {.function = "solve_banded", .kind = BAND};
   int64_t counts[2];
   int given;
-  if (!tl_arg_items(vm, e.function, &args[0]) ||
-      !tl_arg_items(vm, e.function, &args[1]) ||
-      !tl_arg_ints(vm, e.function, "bands", args[2], 2, &given, counts))
+  if (!tl_arg_ints(vm, e.function, "bands", args[2], 2, &given, counts))
     return false;
   if (given != 2 || counts[0] < 0 || counts[1] < 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -530,14 +526,14 @@ const tl_builtin tl_linalg_module[] = {
     /// x1 is a matrix or a stack, x2 as for solve.
     ///     linalg.solve_triangular([[2, 1], [0, 4]], [4, 8])    # [1.0, 2.0]
     {"solve_triangular", "x1, x2, lower: false, unit_diagonal: false",
-     solve_triangular},
+     solve_triangular, .types = "xxbb"},
     /// The solution x of a @ x == x2 for a band matrix a with bands[0] diagonals
     /// below the main one and bands[1] above it, given by its diagonals: x1[i]
     /// is one, the highest first, and x1[bands[1] + i - j, j] == a[i, j], which
     /// leaves corners of x1 unread. Takes time in proportion to the rows. Shapes
     /// of x2, dtypes and errors are as for solve.
     ///     linalg.solve_banded([[0, 1], [2, 4]], [4, 8], (0, 1))    # [1.0, 2.0]
-    {"solve_banded", "x1, x2, bands", solve_banded},
+    {"solve_banded", "x1, x2, bands", solve_banded, .types = "xx"},
     /// The BLAS and LAPACK that large matrices go to, a string: the name of its
     /// file; none where Tally's own code does them all, whose results have the
     /// same bits with any number of threads.

@@ -19,10 +19,8 @@ static char *part(const tl_array *a, int64_t i, int64_t items) {
 // linalg.cholesky(x, upper).
 static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
-  bool upper, ok = true;
-  if (!tl_arg_items(vm, "cholesky", &args[0]) ||
-      !tl_arg_bool(vm, "cholesky", "upper", args[1], &upper) ||
-      !tl_matrices_open(vm, "cholesky", "x", &args[0], true, true,
+  bool ok = true;
+  if (!tl_matrices_open(vm, "cholesky", "x", &args[0], true, true,
                         TL_LEAST_FACTORED, &s))
     return false;
   for (int64_t i = 0; ok && i < s.count; i++)
@@ -33,7 +31,7 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot lower;
   if (!tl_cast_finish(vm, ok, s.slot.array, s.result, &lower))
     return false;
-  if (upper)
+  if (args[1].i)
     return tl_call_embedded(vm, "inner/arrays", "adjoint", 1, &lower, out);
   *out = lower;
   return true;
@@ -49,8 +47,7 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const modes[] = {"reduced", "complete", "r", NULL};
   tl_matrix_stack s;
   int mode;
-  if (!tl_arg_items(vm, "qr", &args[0]) ||
-      !tl_arg_choice(vm, "qr", "mode", args[1], modes, &mode) ||
+  if (!tl_arg_choice(vm, "qr", "mode", args[1], modes, &mode) ||
       !tl_matrices_open(vm, "qr", "x", &args[0], false, true, TL_LEAST_FACTORED,
                         &s))
     return false;
@@ -95,10 +92,8 @@ static bool svd_stack(tl_vm *vm, const char *function, tl_matrix_stack *s,
 // linalg.svd(x, full_matrices).
 static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
-  bool full;
-  if (!tl_arg_items(vm, "svd", &args[0]) ||
-      !tl_arg_bool(vm, "svd", "full_matrices", args[1], &full) ||
-      !tl_matrices_open(vm, "svd", "x", &args[0], false, true,
+  const bool full = args[1].i != 0;
+  if (!tl_matrices_open(vm, "svd", "x", &args[0], false, true,
                         TL_LEAST_ITERATED, &s))
     return false;
   const int64_t m = s.rows, n = s.columns, k = m < n ? m : n;
@@ -204,7 +199,7 @@ const tl_builtin tl_linalg_factor_module[] = {
     /// their dtype, others give float64. A matrix that is not positive definite
     /// is an error (kind domain), one that is not square another (shape).
     ///     linalg.cholesky([[4.0, 2.0], [2.0, 2.0]])    # [[2.0, 0.0], [1.0, 1.0]]
-    {"cholesky", "x, upper: false", cholesky},
+    {"cholesky", "x, upper: false", cholesky, .types = "xb"},
     /// Q with orthonormal columns and the upper triangle R of each matrix, with
     /// Q @ R == x: a record. Of m rows and n columns and with k = min(m, n), Q
     /// is m * k and R is k * n; with mode "complete", m * m and m * n; with "r"
@@ -214,7 +209,7 @@ const tl_builtin tl_linalg_factor_module[] = {
     ///     linalg.qr([[0.0, 2.0], [1.0, 3.0]]).R    # [[1.0, 3.0], [0.0, 2.0]]
     ///     Q, R = linalg.qr([[0.0, 2.0], [1.0, 3.0]])
     ///     Q @ R    # [[0.0, 2.0], [1.0, 3.0]]
-    {"qr", "x, mode: \"reduced\"", qr},
+    {"qr", "x, mode: \"reduced\"", qr, .types = "x"},
     /// The singular values S of each matrix, from large to small, and matrices
     /// with orthonormal columns and rows for which U @ diag(S) @ Vh == x: a
     /// record. Of m rows and n columns, U is m * m and Vh is n * n, or without
@@ -225,7 +220,7 @@ const tl_builtin tl_linalg_factor_module[] = {
     ///     linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S    # [4.0, 3.0]
     ///     U, S, Vh = linalg.svd([[3.0, 0.0], [0.0, 4.0]])
     ///     S    # [4.0, 3.0]
-    {"svd", "x, full_matrices: true", svd},
+    {"svd", "x, full_matrices: true", svd, .types = "xb"},
     /// The singular values of each matrix, from large to small: min(m, n) of m
     /// rows and n columns, real floats of the precision of x. Items that are
     /// not finite are an error (kind domain).

@@ -40,15 +40,12 @@ static bool power_norm(tl_vm *vm, double p, tl_slot size, uint32_t axes,
 // over axes: ord is 2 unless given.
 static bool read_norm(tl_vm *vm, int ndim, const tl_slot *args,
                       tl_fold_call *call, double *p) {
-  int count, axes[TL_MAX_DIMS];
   *p = 2;
   if ((!tl_is_none(args[1]) && !tl_arg_float(vm, "norm", "ord", args[1], p)) ||
       !tl_arg_bool(vm, "norm", "keepdims", args[3], &call->keepdims))
     return false;
-  if (!tl_arg_axes_or_all(vm, "norm", args[2], ndim, &count, axes))
+  if (!tl_arg_axis_set(vm, "norm", args[2], ndim, &call->axes))
     return false;
-  call->axes = 0;
-  for (int i = 0; i < count; i++) call->axes |= UINT32_C(1) << axes[i];
   call->reduction = *p == 0      ? TL_REDUCE_COUNT_NONZERO
                     : !isinf(*p) ? TL_REDUCE_SUM
                     : *p > 0     ? TL_REDUCE_MAX

@@ -458,12 +458,8 @@ static bool build(tl_vm *vm, tl_slot value, int64_t depth, tl_slot *out) {
 // memory.graph(x, depth, form): the graph is found here, and drawn by a
 // function of inner/memory.tly for each form.
 static bool draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t depth;
-  tl_string *form = NULL;
-  if (!tl_arg_count(vm, "memory.graph", "depth", args[1], &depth) ||
-      (!tl_is_none(args[2]) &&
-       !tl_arg_string(vm, "memory.graph", "form", args[2], &form)))
-    return false;
+  const int64_t depth = args[1].i;
+  const tl_string *form = tl_is_none(args[2]) ? NULL : args[2].string;
   static const char *const forms[] = {"dot", "text", "svg"};
   static const char *const drawn[] = {"graph_dot", "graph_text", "graph_svg"};
   int at = 0;
@@ -535,6 +531,6 @@ const tl_builtin tl_memory_references[] = {
     /// error.
     ///     "count 1" in memory.graph((1, 2), form: "text")    # true
     {"graph", "x, depth: 4, form: none", draw, TL_EFFECT | TL_CALLS,
-     .takes = TL_FORMS},
+     .takes = TL_FORMS, .types = ".nS"},
     {.name = NULL},
 };

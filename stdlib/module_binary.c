@@ -30,12 +30,9 @@ static bool read_bytes(tl_vm *vm, const char *function, tl_slot *s,
 
 // The items that bytes hold, as a vector. False where they are no whole number
 // of items (kind value).
-static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
+static bool decode_items(tl_vm *vm, const char *function, tl_dtype dtype,
                          bool big, const char *data, size_t nbytes,
                          tl_slot *out) {
-  tl_dtype dtype;
-  if (!tl_arg_dtype(vm, function, dtype_slot, TL_UINT8, &dtype))
-    return false;
   if (dtype == TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s: dtype must be that of numbers, not string", function);
@@ -58,12 +55,10 @@ static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
 // binary.decode(data, dtype, big).
 static bool decode(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
-  bool big;
-  if (!tl_arg_items(vm, "decode", &args[0]) ||
-      !tl_arg_bool(vm, "decode", "big", args[2], &big) ||
-      !read_bytes(vm, "decode", &args[0], &data))
+  if (!read_bytes(vm, "decode", &args[0], &data))
     return false;
-  bool ok = decode_items(vm, "decode", args[1], big, data.array->data,
+  bool ok = decode_items(vm, "decode", tl_dtype_given(args[1], TL_UINT8),
+                         args[2].i != 0, data.array->data,
                          (size_t)data.array->size, out);
   tl_drop(vm, data);
   return ok;
@@ -94,10 +89,7 @@ static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
 
 // binary.encode(x, big).
 static bool encode(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool big;
-  return tl_arg_items(vm, "encode", &args[0]) &&
-         tl_arg_bool(vm, "encode", "big", args[1], &big) &&
-         encode_items(vm, "encode", &args[0], big, out);
+  return encode_items(vm, "encode", &args[0], args[1].i != 0, out);
 }
 
 // --- compress, expand -------------------------------------------------------
@@ -128,8 +120,7 @@ static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t level;
   tl_slot data;
   tl_bytes bytes;
-  if (!tl_arg_items(vm, "compress", &args[0]) ||
-      !read_packing(vm, "compress", args[1], &packing) ||
+  if (!read_packing(vm, "compress", args[1], &packing) ||
       !tl_arg_int(vm, "compress", "level", args[2], &level))
     return false;
   // The levels of the libraries.
@@ -153,8 +144,7 @@ static bool expand(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t most = 1 << 30;
   tl_slot data;
   tl_bytes bytes;
-  if (!tl_arg_items(vm, "expand", &args[0]) ||
-      !read_packing(vm, "expand", args[1], &packing) ||
+  if (!read_packing(vm, "expand", args[1], &packing) ||
       (!tl_is_none(args[2]) &&
        !tl_arg_count(vm, "expand", "most", args[2], &most)) ||
       !read_bytes(vm, "expand", &args[0], &data))
@@ -233,18 +223,12 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // io.read_binary(path, dtype, big, offset, count).
 static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  bool big;
-  int64_t offset, count = -1;
-  tl_dtype dtype;
+  const char *path = tl_path_of(args[0]);
+  const int64_t offset = args[3].i;
+  const int64_t count = tl_is_none(args[4]) ? -1 : args[4].i;
+  const tl_dtype dtype = tl_dtype_given(args[1], TL_UINT8);
   tl_bytes bytes;
-  if (!tl_arg_path(vm, "read_binary", args[0], &path) ||
-      !tl_arg_dtype(vm, "read_binary", args[1], TL_UINT8, &dtype) ||
-      !tl_arg_bool(vm, "read_binary", "big", args[2], &big) ||
-      !tl_arg_count(vm, "read_binary", "offset", args[3], &offset) ||
-      (!tl_is_none(args[4]) &&
-       !tl_arg_count(vm, "read_binary", "count", args[4], &count)) ||
-      !tl_io_read_expanded(vm, "read_binary", path, &bytes))
+  if (!tl_io_read_expanded(vm, "read_binary", path, &bytes))
     return false;
   size_t left =
       (uint64_t)offset <= bytes.nbytes ? bytes.nbytes - (size_t)offset : 0;
@@ -260,24 +244,20 @@ static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = tl_fail(vm, TALLY_ERR_IO,
                  "read_binary: \"%s\" ends early: it has %zu bytes", path,
                  bytes.nbytes);
-  ok = ok && decode_items(vm, "read_binary", args[1], big, bytes.data + offset,
-                          wanted, out);
+  ok = ok && decode_items(vm, "read_binary", dtype, args[2].i != 0,
+                          bytes.data + offset, wanted, out);
   tl_bytes_free(vm, &bytes);
   return ok;
 }
 
 // io.write_binary(path, x, big).
 static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  bool big;
   tl_slot bytes;
-  if (!tl_arg_path(vm, "write_binary", args[0], &path) ||
-      !tl_arg_bool(vm, "write_binary", "big", args[2], &big) ||
-      !encode_items(vm, "write_binary", &args[1], big, &bytes))
+  if (!encode_items(vm, "write_binary", &args[1], args[2].i != 0, &bytes))
     return false;
   *out = tl_none();
-  bool ok = tl_io_write_packed(vm, "write_binary", path, bytes.array->data,
-                               (size_t)bytes.array->size);
+  bool ok = tl_io_write_packed(vm, "write_binary", tl_path_of(args[0]),
+                               bytes.array->data, (size_t)bytes.array->size);
   tl_drop(vm, bytes);
   return ok;
 }
@@ -291,11 +271,12 @@ const tl_builtin tl_binary_module[] = {
     /// a vector of the dtype. The lowest byte comes first unless big is true.
     /// Bytes that make no whole number of items are a value error.
     ///     binary.decode(uint8([1, 0, 2, 1]), int16)    # [1, 258]
-    {"decode", "data, dtype, big: false", decode, .takes = TL_FORMS},
+    {"decode", "data, dtype, big: false", decode, .takes = TL_FORMS,
+     .types = "xDb"},
     /// The bytes of the items of x in row-major order, a vector of uint8: what
     /// decode reads. Strings are a type error.
     ///     binary.encode(int16([1, 258]))    # [1, 0, 2, 1]
-    {"encode", "x, big: false", encode, .takes = TL_FORMS},
+    {"encode", "x, big: false", encode, .takes = TL_FORMS, .types = "xb"},
     /// The string whose UTF-8 bytes these are (a vector of uint8, or of type
     /// bytes: of an array of them one each); malformed ones are a value error.
     ///     binary.text(uint8([207, 128]))    # "π"
@@ -305,12 +286,12 @@ const tl_builtin tl_binary_module[] = {
     /// 0 to 9, for zstd to 22. A library that is missing is an io error.
     ///     len(binary.compress(zeros(1000, dtype: uint8))) < 30    # true
     {"compress", "data, format = \"zlib\", level: 6", compress,
-     .takes = TL_FORMS},
+     .takes = TL_FORMS, .types = "x"},
     /// The bytes that compress made fewer. Damaged data, or more than most
     /// bytes, are a value error.
     ///     binary.expand(binary.compress(uint8([1, 2])))    # [1, 2]
     {"expand", "data, format = \"zlib\", most: 1073741824", expand,
-     .takes = TL_FORMS},
+     .takes = TL_FORMS, .types = "x"},
     /// The check sum of bytes (a vector of uint8) that zip, gzip and PNG use:
     /// CRC-32, an integer (RFC 1952).
     /// Other values are an error (kind type).
@@ -328,12 +309,13 @@ const tl_builtin tl_io_binary_module[] = {
     /// whole number of items a value error, a dtype of no numbers a type error.
     ///     io.read_binary("samples.raw", float32)
     {"read_binary", "path, dtype = none, big: false, offset: 0, count: none",
-     read_binary, TL_FILES | TL_EFFECT},
+     read_binary, TL_FILES | TL_EFFECT, .types = "pDbnN"},
     /// Writes the items of x in row-major order to a file, which is replaced
     /// when all of it is written; one named .gz or .zst is compressed. A file
     /// that cannot be written is an io error; strings and missing items are a
     /// type error.
     ///     io.write_binary("samples.raw", float32([0.5, 1]))
-    {"write_binary", "path, x, big: false", write_binary, TL_FILES | TL_EFFECT},
+    {"write_binary", "path, x, big: false", write_binary, TL_FILES | TL_EFFECT,
+     .types = "p.b"},
     {.name = NULL},
 };

@@ -560,9 +560,7 @@ static bool write_value(writer *w, tl_slot value) {
 
 // json.format(x, indent).
 static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t indent;
-  if (!tl_arg_count(vm, "format", "indent", args[1], &indent))
-    return false;
+  const int64_t indent = args[1].i;
   if (indent > 100)
     return tl_fail(vm, TALLY_ERR_VALUE, "format: indent is above 100");
   tl_text text;
@@ -587,6 +585,6 @@ const tl_builtin tl_json_module[] = {
     /// all on one line. JSON has no nan, inf or complex numbers: they are
     /// errors.
     ///     json.format((a: 1, b: [1.5, 2.0]))    # {"a":1,"b":[1.5,2.0]}
-    {"format", "x, indent: 0", format},
+    {"format", "x, indent: 0", format, .types = ".n"},
     {.name = NULL},
 };

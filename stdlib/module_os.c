@@ -58,16 +58,12 @@ static bool list_names(tl_vm *vm, const char *path, DIR *directory, bool skips,
 // os.list(path, skip_malformed): sorted, because the system's order is not the
 // same twice.
 static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  bool skips;
-  if (!tl_arg_path(vm, "os.list", args[0], &path) ||
-      !tl_arg_bool(vm, "os.list", "skip_malformed", args[1], &skips))
-    return false;
+  const char *path = tl_is_none(args[0]) ? "." : tl_path_of(args[0]);
   DIR *directory = opendir(path);
   if (!directory)
     return os_fail(vm, "os.list", path);
   tl_list *list = tl_list_new(vm, 0);
-  bool ok = list && list_names(vm, path, directory, skips, &list);
+  bool ok = list && list_names(vm, path, directory, args[1].i != 0, &list);
   closedir(directory);
   // The list is owned by names until the sort takes it.
   tl_slot names;
@@ -80,10 +76,8 @@ static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // os.status(path): none where there is no such file, as that is what most
 // callers ask.
 static bool status(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
+  const char *path = tl_path_of(args[0]);
   struct stat about;
-  if (!tl_arg_path(vm, "os.status", args[0], &path))
-    return false;
   *out = tl_none();
   if (stat(path, &about) != 0)
     return errno == ENOENT || errno == ENOTDIR ||
@@ -99,11 +93,9 @@ static bool status(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // os.make_folder(path). A folder that is there is no failure, a file of that
 // name is.
 static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
+  const char *path = tl_path_of(args[0]);
   struct stat about;
   *out = tl_none();
-  if (!tl_arg_path(vm, "os.make_folder", args[0], &path))
-    return false;
   if (mkdir(path, 0777) == 0)
     return true;
   // stat may change errno, and the first reason is the one to report.
@@ -116,19 +108,17 @@ static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // os.remove(path): files, and folders that are empty.
 static bool remove_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
+  const char *path = tl_path_of(args[0]);
   *out = tl_none();
-  return tl_arg_path(vm, "os.remove", args[0], &path) &&
-         (remove(path) == 0 || os_fail(vm, "os.remove", path));
+  return remove(path) == 0 || os_fail(vm, "os.remove", path);
 }
 
 // os.rename(path, to).
 static bool rename_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *from, *to;
+  const char *from = tl_path_of(args[0]);
   *out = tl_none();
-  return tl_arg_path(vm, "os.rename", args[0], &from) &&
-         tl_arg_path(vm, "os.rename", args[1], &to) &&
-         (rename(from, to) == 0 || os_fail(vm, "os.rename", from));
+  return rename(from, tl_path_of(args[1])) == 0 ||
+         os_fail(vm, "os.rename", from);
 }
 
 // A folder's path as a string; it must be UTF-8.
@@ -189,25 +179,25 @@ const tl_builtin tl_os_files_module[] = {
     /// error, or left out with skip_malformed.
     ///     os.list("data")
     {"list", "path = \".\", skip_malformed: false", list_folder,
-     TL_FILES | TL_EFFECT},
+     TL_FILES | TL_EFFECT, .types = "Pb"},
     /// What is known of a file: a record of size (bytes), modified (seconds, as
     /// time.now has them) and is_folder; none where there is no such file.
     /// One that may not be looked at is an io error, an empty name a value
     /// error.
     ///     os.status("data.csv")
-    {"status", "path", status, TL_FILES | TL_EFFECT},
+    {"status", "path", status, TL_FILES | TL_EFFECT, .types = "p"},
     /// Makes a folder of that name, a string, unless it is there; the folder
     /// that it is to stand in must be. What cannot be made is an io error.
     ///     os.make_folder("results")
-    {"make_folder", "path", make_folder, TL_FILES | TL_EFFECT},
+    {"make_folder", "path", make_folder, TL_FILES | TL_EFFECT, .types = "p"},
     /// Removes the file or empty folder of that name, a string; one that is
     /// not there is an io error.
     ///     os.remove("old.csv")
-    {"remove", "path", remove_path, TL_FILES | TL_EFFECT},
+    {"remove", "path", remove_path, TL_FILES | TL_EFFECT, .types = "p"},
     /// Gives a file or folder another name, in place of what has it; both are
     /// strings. What cannot be renamed is an io error.
     ///     os.rename("new.csv", "data.csv")
-    {"rename", "path, to", rename_path, TL_FILES | TL_EFFECT},
+    {"rename", "path, to", rename_path, TL_FILES | TL_EFFECT, .types = "pp"},
     /// The folder for files that are not to stay, a string: what the
     /// environment's TMPDIR says, or /tmp. A name that is no UTF-8 text is a value
     /// error.

@@ -341,17 +341,10 @@ static int run(const matcher *m, size_t from, uint32_t options) {
 // pattern.
 static bool matcher_open(tl_vm *vm, const char *function, tl_slot *args,
                          tl_slot ignore_case, matcher *m) {
-  tl_string *text, *pattern;
-  bool ignore;
-  // All arguments are checked before the library is needed.
-  *m = (matcher){.vm = vm, .function = function};
-  if (!tl_arg_string(vm, function, "s", args[0], &text) ||
-      !tl_arg_string(vm, function, "pattern", args[1], &pattern) ||
-      !tl_arg_bool(vm, function, "ignore_case", ignore_case, &ignore) ||
-      !tl_shared_library_need(vm, function, &pcre_library) ||
-      !(m->compiled = compiled_of(m, pattern, ignore)))
+  *m = (matcher){.vm = vm, .function = function, .text = args[0].string};
+  if (!tl_shared_library_need(vm, function, &pcre_library) ||
+      !(m->compiled = compiled_of(m, args[1].string, ignore_case.i != 0)))
     return false;
-  m->text = text;
   pcre.info(m->compiled->code, INFO_CAPTURES, &m->groups);
   m->places = pcre.places(m->compiled->data);
   return true;
@@ -476,9 +469,8 @@ static bool check_group(const matcher *m, int64_t group) {
 // group without part.
 static bool find_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
-  int64_t group;
-  if (!tl_arg_int(vm, "find_all", "group", args[2], &group) ||
-      !matcher_open(vm, "find_all", args, args[3], &m))
+  const int64_t group = args[2].i;
+  if (!matcher_open(vm, "find_all", args, args[3], &m))
     return false;
   tl_list *list = tl_list_new(vm, 0);
   bool ok = list != NULL && check_group(&m, group);
@@ -599,18 +591,18 @@ const tl_builtin tl_regex_module[] = {
     /// none where it does not fit.
     /// {PATTERN}
     ///     strings.match("x=12", r"(\w)=(\d+)").groups    # ("x", "12")
-    {"match", "s, pattern, ignore_case: false", match},
+    {"match", "s, pattern, ignore_case: false", match, .types = "ssb"},
     /// Everything in s that a regular expression fits, from left to right and
     /// without overlaps: a list of records as match gives them.
     /// {PATTERN}
     ///     len(strings.matches("a1b22", r"\d+"))    # 2
-    {"matches", "s, pattern, ignore_case: false", matches},
+    {"matches", "s, pattern, ignore_case: false", matches, .types = "ssb"},
     /// Whether a regular expression fits anywhere in s, a string, or in each of
     /// an array of strings: a mask; what is missing stays missing.
     /// {PATTERN}
     ///     strings.has_match(["a1", "b"], r"\d")    # [true, false]
     {"has_match", "s, pattern, ignore_case: false", has_match,
-     .lifts = TL_OF_TEXT},
+     .lifts = TL_OF_TEXT, .types = "ssb"},
     /// The texts of all that a regular expression fits in s, a list, or what one
     /// group of it, counted from 1, has of each; of an array of strings a row for
     /// each, of which firsts takes the first, or none. A group that the pattern
@@ -619,7 +611,7 @@ const tl_builtin tl_regex_module[] = {
     ///     strings.find_all("a1 b22", r"\d+")    # ("1", "22")
     ///     firsts(strings.find_all(["a1", "b"], r"([a-z])(\d)", 2))    # ["1", none]
     {"find_all", "s, pattern, group = 0, ignore_case: false", find_all,
-     .lifts = TL_OF_TEXT},
+     .lifts = TL_OF_TEXT, .types = "ssib"},
     /// s with something else in place of all that a regular expression fits: a
     /// string, in which \1 to \9 are the groups and \0 is all of the match, or
     /// what a function of the match's record gives. Of an array of strings each
@@ -627,13 +619,13 @@ const tl_builtin tl_regex_module[] = {
     /// {PATTERN}
     ///     strings.substitute("a1b22", r"(\d+)", r"<\1>")    # "a<1>b<22>"
     {"substitute", "s, pattern, with, ignore_case: false", substitute, TL_CALLS,
-     .lifts = TL_OF_TEXT},
+     .lifts = TL_OF_TEXT, .types = "ss.b"},
     /// The parts of s between all that a regular expression fits, a list;
     /// where it fits nothing at all, s alone. Of an array of strings a row for each
     /// item.
     /// {PATTERN}
     ///     strings.split_matches("a, b;c", r"[,;]\s*")    # ("a", "b", "c")
     {"split_matches", "s, pattern, ignore_case: false", split_matches,
-     .lifts = TL_OF_TEXT},
+     .lifts = TL_OF_TEXT, .types = "ssb"},
     {.name = NULL},
 };

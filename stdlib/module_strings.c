@@ -177,15 +177,10 @@ static bool normalize(tl_vm *vm, tl_slot *args, tl_slot *out) {
       {"NFKC", UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT},
       {"NFKD", UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT},
   };
-  tl_string *s, *form = NULL;
-  if (!tl_arg_string(vm, "normalize", "s", args[0], &s) ||
-      (!tl_is_none(args[1]) &&
-       !tl_arg_string(vm, "normalize", "form", args[1], &form)))
-    return false;
-  const char *name = form ? form->text : "NFC";
+  const char *name = tl_is_none(args[1]) ? "NFC" : args[1].string->text;
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
     if (strcmp(forms[i].name, name) == 0)
-      return map(vm, s, forms[i].options, out);
+      return map(vm, args[0].string, forms[i].options, out);
   return tl_fail(vm, TALLY_ERR_VALUE,
                  "normalize: form must be NFC, NFD, NFKC or NFKD, not "
                  "\"%.60s\"",
@@ -194,42 +189,36 @@ static bool normalize(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // strings.casefold(s).
 static bool casefold(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  return tl_arg_string(vm, "casefold", "s", args[0], &s) &&
-         map(vm, s, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD,
-             out);
+  return map(vm, args[0].string,
+             UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD, out);
 }
 
 // strings.strip_marks(s).
 static bool strip_marks(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  return tl_arg_string(vm, "strip_marks", "s", args[0], &s) &&
-         map(vm, s, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_STRIPMARK,
-             out);
+  return map(vm, args[0].string,
+             UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_STRIPMARK, out);
 }
 
 // --- Case -------------------------------------------------------------------
 
 // strings.upper(s), lower(s) and title(s): the three cases of one function.
 static bool upper(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return tl_change_case(vm, "upper", args[0], TL_UPPER, out);
+  return tl_change_case(vm, args[0].string, TL_UPPER, out);
 }
 
 static bool lower(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return tl_change_case(vm, "lower", args[0], TL_LOWER, out);
+  return tl_change_case(vm, args[0].string, TL_LOWER, out);
 }
 
 static bool title(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return tl_change_case(vm, "title", args[0], TL_TITLE, out);
+  return tl_change_case(vm, args[0].string, TL_TITLE, out);
 }
 
 // --- Parts ------------------------------------------------------------------
 
 // strings.graphemes(s).
 static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  if (!tl_arg_string(vm, "graphemes", "s", args[0], &s))
-    return false;
+  tl_string *s = args[0].string;
   int64_t count = tl_string_graphemes(vm, s);
   tl_list *list = count >= 0 ? tl_list_new(vm, count) : NULL;
   bool ok = list != NULL;
@@ -296,9 +285,7 @@ static size_t word_end(tl_vm *vm, const tl_string *s, size_t at) {
 
 // strings.words(s).
 static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  if (!tl_arg_string(vm, "words", "s", args[0], &s))
-    return false;
+  tl_string *s = args[0].string;
   tl_list *list = tl_list_new(vm, 4);
   bool ok = list != NULL;
   size_t at = 0;
@@ -319,9 +306,7 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // strings.lines(s): a last line without an end is a line, an empty one behind
 // the last end is not.
 static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  if (!tl_arg_string(vm, "lines", "s", args[0], &s))
-    return false;
+  tl_string *s = args[0].string;
   tl_list *list = tl_list_new(vm, 4);
   bool ok = list != NULL;
   for (size_t at = 0; ok && at < s->length;) {
@@ -341,9 +326,7 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // strings.length(s): len(s), but also of each string of an array.
 static bool length(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  if (!tl_arg_string(vm, "length", "s", args[0], &s))
-    return false;
+  tl_string *s = args[0].string;
   int64_t count = tl_string_graphemes(vm, s);
   *out = tl_weak_int(count);
   return count >= 0;
@@ -351,9 +334,7 @@ static bool length(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // strings.display_width(s).
 static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  if (!tl_arg_string(vm, "display_width", "s", args[0], &s))
-    return false;
+  const tl_string *s = args[0].string;
   int64_t width = tl_text_width(vm, s->text, s->length);
   *out = tl_weak_int(width);
   return width >= 0;
@@ -361,9 +342,7 @@ static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // strings.category(c).
 static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  if (!tl_arg_string(vm, "category", "c", args[0], &s))
-    return false;
+  const tl_string *s = args[0].string;
   if (s->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "category: the string is empty");
   int32_t point;
@@ -374,13 +353,9 @@ static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // strings.repeat(s, count).
 static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  int64_t count;
+  const tl_string *s = args[0].string;
   size_t nbytes;
-  if (!tl_arg_string(vm, "repeat", "s", args[0], &s) ||
-      !tl_arg_count(vm, "repeat", "count", args[1], &count))
-    return false;
-  if (tl_mul_overflows(s->length, (size_t)count, &nbytes))
+  if (tl_mul_overflows(s->length, (size_t)args[1].i, &nbytes))
     return tl_fail_memory(vm, SIZE_MAX, "a string");
   tl_string *string = tl_string_new(vm, NULL, nbytes);
   if (string == NULL)
@@ -405,58 +380,59 @@ const tl_builtin tl_strings_module[] = {
     /// given), "NFD", "NFKC" or "NFKD" (Unicode Standard Annex 15). Another form is
     /// an error of kind value, what is no string one of kind type.
     ///     strings.normalize("ﬁne", "NFKC")    # fine
-    {"normalize", "s, form = none", normalize, .lifts = TL_OF_TEXT},
+    {"normalize", "s, form = none", normalize, .lifts = TL_OF_TEXT,
+     .types = "sS"},
     /// s, or each string of an array, as it is compared where case does not matter.
     /// What is no string is a type error.
     ///     strings.casefold("Straße")    # strasse
-    {"casefold", "s", casefold, .lifts = TL_OF_TEXT},
+    {"casefold", "s", casefold, .lifts = TL_OF_TEXT, .types = "s"},
     /// s, or each string of an array, without accents and other marks (Unicode's
     /// categories Mn, Mc, Me), in NFC. Letters that are no letter with a mark, such
     /// as ø, stay. What is no string is a type error.
     ///     strings.strip_marks("café Ångström")    # cafe Angstrom
-    {"strip_marks", "s", strip_marks, .lifts = TL_OF_TEXT},
+    {"strip_marks", "s", strip_marks, .lifts = TL_OF_TEXT, .types = "s"},
     /// s, or each string of an array, in capital letters, by Unicode's SpecialCasing
     /// for no language of its own (ß is SS, ﬁ FI); missing ones stay missing. What
     /// is no string is a type error.
     ///     strings.upper("größe")    # GRÖSSE
-    {"upper", "s", upper, .lifts = TL_OF_TEXT},
+    {"upper", "s", upper, .lifts = TL_OF_TEXT, .types = "s"},
     /// s, or each string of an array, in small letters; missing ones stay missing.
     /// What is no string is a type error.
     ///     strings.lower("ΑΓΟΡΑΣ")    # αγορας
-    {"lower", "s", lower, .lifts = TL_OF_TEXT},
+    {"lower", "s", lower, .lifts = TL_OF_TEXT, .types = "s"},
     /// s, or each string of an array, with a capital letter at the beginning of
     /// each word. What is no string is a type error.
     ///     strings.title("a small language")    # A Small Language
-    {"title", "s", title, .lifts = TL_OF_TEXT},
+    {"title", "s", title, .lifts = TL_OF_TEXT, .types = "s"},
     /// The characters as a reader sees them (grapheme clusters): a list, or of an
     /// array of strings a row for each. What is no string is a type error.
     ///     strings.graphemes("añ🇫🇷")    # ("a", "ñ", "🇫🇷")
-    {"graphemes", "s", graphemes, .lifts = TL_OF_TEXT},
+    {"graphemes", "s", graphemes, .lifts = TL_OF_TEXT, .types = "s"},
     /// The words of a text, runs of letters and digits with apostrophes and decimal
     /// points inside: a list, or of an array of strings a row for each. What is no
     /// string is a type error.
     ///     strings.words("Don't pay 3.50, Ada!")    # ("Don't", "pay", "3.50", "Ada")
-    {"words", "s", words, .lifts = TL_OF_TEXT},
+    {"words", "s", words, .lifts = TL_OF_TEXT, .types = "s"},
     /// The lines of a text without their ends (\n or \r\n): a list, or of an array
     /// of strings a row for each. What is no string is a type error.
     ///     strings.lines("one\ntwo\n")    # ("one", "two")
-    {"lines", "s", lines, .lifts = TL_OF_TEXT},
+    {"lines", "s", lines, .lifts = TL_OF_TEXT, .types = "s"},
     /// The number of characters (grapheme clusters) of s, as len(s) has it; of an
     /// array of strings that of each. An int64. What is no string is a type error.
     ///     strings.length(["größe", "a"])    # [5, 1]
-    {"length", "s", length, .lifts = TL_OF_TEXT},
+    {"length", "s", length, .lifts = TL_OF_TEXT, .types = "s"},
     /// The columns that s, or each string of an array, takes on a terminal: an
     /// int64. What is no string is a type error.
     ///     strings.display_width("速度")    # 4
-    {"display_width", "s", display_width, .lifts = TL_OF_TEXT},
+    {"display_width", "s", display_width, .lifts = TL_OF_TEXT, .types = "s"},
     /// The general category of a string's first character in two letters (Unicode
     /// Standard Annex 44), or of the first of each string of an array. An empty
     /// string is a value error, what is no string a type error.
     ///     strings.category("A")    # Lu
-    {"category", "c", category, .lifts = TL_OF_TEXT},
+    {"category", "c", category, .lifts = TL_OF_TEXT, .types = "s"},
     /// s, or each string of an array, count times one after the other. A negative
     /// count is a value error, one that is no integer a type error.
     ///     strings.repeat("ab", 3)    # ababab
-    {"repeat", "s, count", repeat, .lifts = TL_OF_TEXT},
+    {"repeat", "s, count", repeat, .lifts = TL_OF_TEXT, .types = "sn"},
     {.name = NULL},
 };

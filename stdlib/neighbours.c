@@ -195,12 +195,11 @@ static bool diff_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // the memory of the one before where that may change its size.
 static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  int64_t n;
+  int64_t n = args[2].i;
   if (tl_is_form(args[0], TL_FORM_RAGGED))
     return diff_ragged(vm, args, out);
   if (!need_numbers(vm, "diff", &args[0]) ||
-      !tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) ||
-      !tl_arg_count(vm, "diff", "n", args[2], &n))
+      !tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis))
     return false;
   if (tl_is_form(args[0], TL_FORM_OPTION) ||
       tl_is_form(args[3], TL_FORM_OPTION) ||
@@ -274,7 +273,7 @@ const tl_builtin tl_neighbour_builtins[] = {
     ///     diff([1, 4, 9, 16])    # [3, 5, 7]
     ///     diff([1, 4, 9], prepend: 0)    # [1, 3, 5]
     {"diff", "x, axis: -1, n: 1, prepend: none, append: none", diff, TL_STOPS,
-     .restores = TL_ARRAYS, .lifts = TL_OF_ROWS},
+     .restores = TL_ARRAYS, .lifts = TL_OF_ROWS, .types = "wIn"},
     /// The area below points joined by lines; they stand at x, or dx apart.
     /// Along an axis of an array of any numeric dtype. Lengths that do not fit
     /// are an error (kind shape), an axis that y lacks another (index).

@@ -118,9 +118,6 @@ static int kind_order(tl_dtype dtype) {
 // of floats in an array of integers would be cut. Fails with kind type. Widths
 // may differ, as in x[i] += v.
 static bool check_kinds(tl_vm *vm, tl_slot *args) {
-  if (!tl_arg_numeric(vm, "add_at", &args[0]) ||
-      !tl_arg_numeric(vm, "add_at", &args[2]))
-    return false;
   tl_dtype to = tl_array_dtype(args[0].array);
   tl_dtype from = tl_array_dtype(args[2].array);
   if (tl_ndim(args[0].array) == 0 || !adders[to])
@@ -249,8 +246,7 @@ static bool sliding_windows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char name[] = "sliding_windows";
   int count, axis_count, axes[TL_MAX_DIMS];
   int64_t size[TL_MAX_DIMS], shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  if (!tl_arg_array_or_string(vm, name, &args[0]) ||
-      !tl_arg_ints(vm, name, "size", args[1], TL_MAX_DIMS, &count, size))
+  if (!tl_arg_ints(vm, name, "size", args[1], TL_MAX_DIMS, &count, size))
     return false;
   const tl_array *x = args[0].array;
   int ndim = tl_ndim(x);
@@ -290,13 +286,13 @@ const tl_builtin tl_places_builtins[] = {
     /// of range an index error.
     ///     add_at([0, 0, 0], [2, 0, 2], [1, 5, 3])    # [5, 0, 4]
     ///     add_at([[0, 0], [0, 0]], ([0, 0, 1], [1, 1, 0]), 1)    # [[0, 2], [1, 0]]
-    {"add_at", "x, indices, values", add_at},
+    {"add_at", "x, indices, values", add_at, .types = "m.m"},
     /// All windows of a size in x, one behind the other: a view whose last
     /// axes are the window's. size is a number for one axis, or a list for
     /// several, all of x's axes unless given. Any dtype. Windows that are
     /// empty or larger than the axis are a value error.
     ///     sliding_windows([1, 2, 3, 4], 3)    # [[1, 2, 3], [2, 3, 4]]
     {"sliding_windows", "x, size, axis: none", sliding_windows,
-     .lifts = TL_OF_MASKS},
+     .lifts = TL_OF_MASKS, .types = "t"},
     {.name = NULL},
 };

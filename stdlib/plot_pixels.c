@@ -98,26 +98,18 @@ static tl_array *three_channels(tl_vm *vm, const tl_array *pixels) {
   return out;
 }
 
-// A side of the picture in pixels, from 1 to MOST (kind value).
-static bool read_side(tl_vm *vm, const char *name, tl_slot s, int *out) {
-  int64_t side;
-  if (!tl_arg_int(vm, "rasterize", name, s, &side))
-    return false;
-  if (side < 1 || side > MOST)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "rasterize: %s must be from 1 to %d pixels, not %lld", name,
-                   MOST, (long long)side);
-  *out = (int)side;
-  return true;
+// A side of the picture in pixels is from 1 to MOST (kind value).
+static bool check_side(tl_vm *vm, const char *name, int64_t side) {
+  return (side >= 1 && side <= MOST) ||
+         tl_fail(vm, TALLY_ERR_VALUE,
+                 "rasterize: %s must be from 1 to %d pixels, not %lld", name,
+                 MOST, (long long)side);
 }
 
 // svg, width, height
 static bool rasterize(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *svg;
-  int width, height;
-  if (!tl_arg_string(vm, "rasterize", "svg", args[0], &svg) ||
-      !read_side(vm, "width", args[1], &width) ||
-      !read_side(vm, "height", args[2], &height) ||
+  const int64_t width = args[1].i, height = args[2].i;
+  if (!check_side(vm, "width", width) || !check_side(vm, "height", height) ||
       !tl_shared_library_need(vm, "rasterize", &library))
     return false;
   const int64_t shape[3] = {height, width, 4};
@@ -125,7 +117,8 @@ static bool rasterize(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (pixels == NULL)
     return false;
   tl_array *made = NULL;
-  bool ok = draw(svg, (unsigned char *)pixels->data, width, height);
+  bool ok = draw(args[0].string, (unsigned char *)pixels->data, (int)width,
+                 (int)height);
   tl_clear(vm, &args[0]);  // not needed while both arrays of pixels live
   if (!ok)
     tl_fail(vm, TALLY_ERR_VALUE, "rasterize: svg is no picture in SVG");
@@ -143,6 +136,6 @@ const tl_builtin tl_plot_module[] = {
     /// 32767 pixels are value errors. plot.save writes a PNG file by it.
     ///     line = plot.svg(plot.line([1, 3, 2]))
     ///     plot.rasterize(line, 320, 200).shape    # (200, 320, 3)
-    {"rasterize", "svg, width, height", rasterize, TL_FILES},
+    {"rasterize", "svg, width, height", rasterize, TL_FILES, .types = "sii"},
     {.name = NULL},
 };

@@ -139,8 +139,6 @@ static bool lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // local_index(x): rows as x has them, each from 0 on.
 static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_arg_ragged(vm, "local_index", &args[0]))
-    return false;
   tl_slot offsets, items;
   if (!tl_ragged_flat(vm, args[0], &offsets, &items))
     return false;
@@ -162,10 +160,6 @@ static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // pad_rows(x, width, fill): longer rows are cut, a gap is none or fill.
 static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t width;
-  if (!tl_arg_ragged(vm, "pad_rows", &args[0]) ||
-      !tl_arg_count(vm, "pad_rows", "width", args[1], &width))
-    return false;
   const tl_slot content = args[0].nested->parts[1], fill = args[2];
   const bool option = tl_is_form(content, TL_FORM_OPTION);
   const tl_slot values = option ? content.nested->parts[1] : content;
@@ -225,13 +219,14 @@ const tl_builtin tl_ragged_builtins[] = {
     /// The place of each item within its row.
     /// Gives int64. Values other than arrays are an error (kind type).
     ///     local_index([[5, 6], [7]])    # [[0, 1], [0]]
-    {"local_index", "x", local_index, .lifts = TL_OF_ROWS, .takes = TL_BYTES},
+    {"local_index", "x", local_index, .lifts = TL_OF_ROWS, .takes = TL_BYTES,
+     .types = "g"},
     /// The rows of x cut or filled to width items, as an array of two axes;
     /// what is filled is missing, or the value of fill.
     /// Any dtype, which stays. Values other than arrays are an error (kind
     /// type).
     ///     pad_rows([[1, 2, 3], [4]], 2, 0)    # [[1, 2], [4, 0]]
     {"pad_rows", "x, width, fill = none", pad_rows, .lifts = TL_INNERMOST,
-     .takes = TL_BYTES},
+     .takes = TL_BYTES, .types = "gn"},
     {.name = NULL},
 };

@@ -57,9 +57,6 @@ static bool combine(tl_vm *vm, bool ok, tl_array *offsets, int64_t count,
 // second changing fastest. The number of pairs is summed first, and fails (kind
 // shape) beyond int64.
 static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_arg_ragged(vm, "cartesian", &args[0]) ||
-      !tl_arg_ragged(vm, "cartesian", &args[1]))
-    return false;
   tl_slot a = args[0], b = args[1];
   int64_t rows = tl_ragged_rows(a.nested);
   if (tl_ragged_rows(b.nested) != rows)
@@ -160,10 +157,7 @@ static tl_array *count_choices(tl_vm *vm, const int64_t *x, int64_t rows,
 
 // x, n
 static bool combinations(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t k;
-  if (!tl_arg_ragged(vm, "combinations", &args[0]) ||
-      !tl_arg_int(vm, "combinations", "n", args[1], &k))
-    return false;
+  const int64_t k = args[1].i;
   if (k < 1 || k > MOST_CHOSEN) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "combinations: n is %" PRId64 ", not from 1 to %d", k,
@@ -190,7 +184,8 @@ const tl_builtin tl_ragged_pairs_builtins[] = {
     /// Any dtype, which stays. Values other than arrays are an error (kind
     /// type).
     ///     cartesian([[1, 2], []], [[3], [4]]).second    # [[3, 3], []]
-    {"cartesian", "a, b", cartesian, .lifts = TL_OF_ROWS, .takes = TL_BYTES},
+    {"cartesian", "a, b", cartesian, .lifts = TL_OF_ROWS, .takes = TL_BYTES,
+     .types = "gg"},
     /// For each row all ways to choose n of its items, each once and in order,
     /// as structs with the fields first, second, third …; n is at most 10.
     /// Any dtype, which stays. Values other than arrays are an error (kind
@@ -198,6 +193,6 @@ const tl_builtin tl_ragged_pairs_builtins[] = {
     ///     combinations([[1, 2, 3], [4]]).second    # [[2, 3, 3], []]
     ///     combinations([[1, 2, 3, 4]], 3).third    # [[3, 4, 4, 4]]
     {"combinations", "x, n = 2", combinations, .lifts = TL_OF_ROWS,
-     .takes = TL_BYTES},
+     .takes = TL_BYTES, .types = "gi"},
     {.name = NULL},
 };

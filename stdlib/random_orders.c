@@ -63,9 +63,7 @@ static bool random_order(tl_vm *vm, const char *function, int64_t n,
 
 // random.permutation(n).
 static bool permutation(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t n;
-  return tl_arg_count(vm, "permutation", "n", args[0], &n) &&
-         random_order(vm, "permutation", n, args[1], out);
+  return random_order(vm, "permutation", args[0].i, args[1], out);
 }
 
 // random.shuffle of a list: a new one, in Tally by an order of its items.
@@ -201,8 +199,8 @@ static bool read_population(tl_vm *vm, tl_slot *x, choice_call *c,
 // The arguments shape and replace, and the source.
 static bool read_choice(tl_vm *vm, tl_slot *args, choice_call *c) {
   size_t nbytes;
-  if (!tl_arg_bool(vm, "choice", "replace", args[3], &c->replace) ||
-      (!tl_is_none(args[1]) &&
+  c->replace = args[3].i != 0;
+  if ((!tl_is_none(args[1]) &&
        !tl_arg_shape(vm, "choice", "shape", args[1], &c->ndim, c->shape)) ||
       !tl_shape_size(vm, c->ndim, c->shape, 8, &c->count, &nbytes))
     return false;
@@ -255,7 +253,7 @@ const tl_builtin tl_random_orders_module[] = {
     /// Yates, 1938). generator as in uniform. A negative n is a value error,
     /// what is no integer a type error.
     ///     sort(random.permutation(4, generator: 1))    # [0, 1, 2, 3]
-    {"permutation", "n, generator: none", permutation},
+    {"permutation", "n, generator: none", permutation, .types = "n"},
     /// The items of x along an axis, or of a list, in random order: a new array or
     /// list; rows of different lengths keep what is in them. generator as in
     /// uniform. An axis that x lacks is an index error, a string a type error.
@@ -274,6 +272,6 @@ const tl_builtin tl_random_orders_module[] = {
     /// list or string as x a type error.
     ///     random.choice([5, 6, 7], 2, weights: [0, 1, 0])    # [6, 6]
     {"choice", "x, shape = none, weights: none, replace: true, generator: none",
-     choice, .lifts = TL_MOVES},
+     choice, .lifts = TL_MOVES, .types = "x..b"},
     {.name = NULL},
 };

@@ -206,9 +206,6 @@ static bool take_shape(tl_vm *vm, const tl_array *index, int axis,
 // place of the axis afterwards.
 static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  if (!tl_arg_array(vm, "take", &args[0]) ||
-      !tl_arg_array(vm, "take", &args[1]))
-    return false;
   tl_array *x = args[0].array;
   // Of several axes one must be named: leaving it out could mean all items.
   if (tl_is_none(args[2]) && tl_ndim(x) != 1)
@@ -273,9 +270,6 @@ static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
 // and 1.6 times for 30, though less (0.6) for 300.
 static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  if (!tl_arg_array(vm, "take_along_axis", &args[0]) ||
-      !tl_arg_array(vm, "take_along_axis", &args[1]))
-    return false;
   tl_array *x = args[0].array;
   int ndim = tl_ndim(x);
   if (tl_ndim(args[1].array) != ndim || ndim == 0)
@@ -407,14 +401,14 @@ const tl_builtin tl_search_builtins[] = {
     /// Any dtype, which stays; the indices are integers. An index out of range
     /// is an error (kind index).
     ///     take([10, 20, 30], [2, 0])    # [30, 10]
-    {"take", "x, indices, axis: none", take, .lifts = TL_MOVES},
+    {"take", "x, indices, axis: none", take, .lifts = TL_MOVES, .types = "aa"},
     /// For each lane of x along the axis, its items at the positions in the
     /// same lane of indices, as argsort gives them.
     /// Any dtype, which stays; the indices are integers. An index out of range
     /// is an error (kind index).
     ///     take_along_axis([[3, 1], [2, 4]], [[1], [0]])    # [[1], [2]]
     {"take_along_axis", "x, indices, axis: -1", take_along_axis,
-     .lifts = TL_OF_MASKS, .takes = TL_BYTES},
+     .lifts = TL_OF_MASKS, .takes = TL_BYTES, .types = "aa"},
     /// The positions of the items that are not zero: a list with an index
     /// array for each axis.
     /// A scalar has no axes: an error (kind shape).

@@ -196,15 +196,11 @@ static bool give(tl_vm *vm, tl_slot values, tl_slot places, tl_slot *out) {
 // what comes before it: n + k log k in place of n log n.
 static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  int64_t k, shape[TL_MAX_DIMS];
-  bool largest;
-  if (tl_is_form(args[0], TL_FORM_OPTION)) {
-    return tl_arg_bool(vm, "topk", "largest", args[3], &largest) &&
-           tl_in_tally(vm, "topk_by_codes", 4, args, out);
-  }
-  if (!tl_arg_numeric(vm, "topk", &args[0]) ||
-      !tl_arg_count(vm, "topk", "k", args[1], &k) ||
-      !tl_arg_bool(vm, "topk", "largest", args[3], &largest))
+  const int64_t k = args[1].i;
+  int64_t shape[TL_MAX_DIMS];
+  if (tl_is_form(args[0], TL_FORM_OPTION))
+    return tl_in_tally(vm, "topk_by_codes", 4, args, out);
+  if (!tl_arg_numeric(vm, "topk", &args[0]))
     return false;
   tl_array *x = args[0].array;
   if (tl_dtype_is_complex(tl_array_dtype(x)))
@@ -220,8 +216,8 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *values = tl_array_new(vm, tl_array_dtype(x), tl_ndim(x), shape);
   tl_array *places =
       values ? tl_array_new(vm, TL_INT64, tl_ndim(x), shape) : NULL;
-  if (places &&
-      (values->size == 0 || take_lanes(vm, x, values, places, axis, largest)))
+  if (places && (values->size == 0 ||
+                 take_lanes(vm, x, values, places, axis, args[3].i != 0)))
     return give(vm, tl_own_array(values), tl_own_array(places), out);
   tl_array_drop(vm, values);
   tl_array_drop(vm, places);
@@ -567,7 +563,8 @@ const tl_builtin tl_select_builtins[] = {
     ///     topk([3, 9, 4], 2)    # (values: [9, 4], indices: [1, 2])
     ///     best, places = topk([3, 9, 4], 2)
     ///     places    # [1, 2]
-    {"topk", "x, k, axis: -1, largest: true", topk, .lifts = TL_EACH_ROW},
+    {"topk", "x, k, axis: -1, largest: true", topk, .lifts = TL_EACH_ROW,
+     .types = "wnIb"},
     /// The positions that partition x along an axis: those of lesser items, then
     /// that of the item that is number kth in order (or several), then those of
     /// greater ones. take_along_axis(x, argpartition(x, kth), axis: axis) is

@@ -252,14 +252,9 @@ static bool find_members(tl_vm *vm, tl_slot queries, const tl_array *items,
 // number counts as weak here, as in an operation with an array. A missing value
 // is in no array.
 static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool invert;
+  const bool invert = args[2].i != 0;
   tl_dtype dtype;
   int64_t missing;
-  for (int i = 0; i < 2; i++)
-    if (!tl_is_string(args[i]) && !tl_arg_items(vm, "isin", &args[i]))
-      return false;
-  if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert))
-    return false;
   if (tl_has_fields(args[0]) || tl_has_fields(args[1])) {
     for (int i = 0; i < 2; i++)
       if (!tl_has_fields(args[i]) || tl_value_ndim(args[i]) != 1)
@@ -342,6 +337,6 @@ const tl_builtin tl_set_builtins[] = {
     /// (kind type).
     ///     isin([1, 2, 3], [3, 1])    # [true, false, true]
     {"isin", "x1, x2, invert: false", isin, .lifts = TL_OF_ITEMS,
-     .takes = TL_BYTES},
+     .takes = TL_BYTES, .types = "yyb"},
     {.name = NULL},
 };

@@ -122,8 +122,7 @@ static bool reshape(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   bool copy;
-  return tl_arg_array(vm, "reshape", &args[0]) &&
-         tl_arg_ints(vm, "reshape", "shape", args[1], TL_MAX_DIMS, &ndim,
+  return tl_arg_ints(vm, "reshape", "shape", args[1], TL_MAX_DIMS, &ndim,
                      shape) &&
          (tl_is_none(args[2]) ||
           tl_arg_bool(vm, "reshape", "copy", args[2], &copy)) &&
@@ -146,8 +145,6 @@ static bool flatten(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (tl_is_nested(args[0]))
     return tl_value_flatten(vm, args[0], out);
-  if (!tl_arg_array(vm, "flatten", &args[0]))
-    return false;
   int64_t size = args[0].array->size;
   return tl_reshape(vm, &args[0], 1, &size, out);
 }
@@ -352,8 +349,6 @@ static bool read_roll(tl_vm *vm, const tl_slot *args, int ndim,
 static bool roll(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t shift[TL_MAX_DIMS];
   bool flat;
-  if (!tl_arg_array(vm, "roll", &args[0]))
-    return false;
   tl_array *x = args[0].array;
   if (!read_roll(vm, args, tl_ndim(x), tl_shape(x), shift, &flat))
     return false;
@@ -381,8 +376,7 @@ bool tl_fused_roll(tl_vm *vm, int ndim, const int64_t *lengths,
 static bool expand_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count, axes[TL_MAX_DIMS];
   int64_t given[TL_MAX_DIMS], shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  if (!tl_arg_array(vm, "expand_dims", &args[0]) ||
-      !tl_arg_ints(vm, "expand_dims", "axis", args[1], TL_MAX_DIMS, &count,
+  if (!tl_arg_ints(vm, "expand_dims", "axis", args[1], TL_MAX_DIMS, &count,
                    given))
     return false;
   const tl_array *x = args[0].array;
@@ -408,8 +402,6 @@ static bool expand_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // squeeze(x, axis): without an axis all of length 1 go, else those named, which
 // must be of length 1 (kind value).
 static bool squeeze(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_arg_array(vm, "squeeze", &args[0]))
-    return false;
   const tl_array *x = args[0].array;
   int count = 0, axes[TL_MAX_DIMS], ndim = 0;
   uint32_t gone = 0;
@@ -448,8 +440,6 @@ bool tl_permute(tl_vm *vm, tl_slot *s, const int *axes, tl_slot *out) {
 // permute_dims(x, axes): each axis exactly once.
 static bool permute_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count, axes[TL_MAX_DIMS];
-  if (!tl_arg_array(vm, "permute_dims", &args[0]))
-    return false;
   int ndim = tl_ndim(args[0].array);
   if (!tl_arg_axes(vm, "permute_dims", args[1], ndim, &count, axes))
     return false;
@@ -465,8 +455,6 @@ static bool permute_dims(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // stack.
 static bool matrix_transpose(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axes[TL_MAX_DIMS];
-  if (!tl_arg_array(vm, "matrix_transpose", &args[0]))
-    return false;
   int ndim = tl_ndim(args[0].array);
   if (ndim < 2)
     return tl_fail(vm, TALLY_ERR_SHAPE,
@@ -483,8 +471,6 @@ static bool matrix_transpose(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // others fill the gaps in the order that they have.
 static bool moveaxis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int count, targets, from[TL_MAX_DIMS], to[TL_MAX_DIMS], axes[TL_MAX_DIMS];
-  if (!tl_arg_array(vm, "moveaxis", &args[0]))
-    return false;
   int ndim = tl_ndim(args[0].array);
   if (!tl_arg_axes(vm, "moveaxis", args[1], ndim, &count, from) ||
       !tl_arg_axes(vm, "moveaxis", args[2], ndim, &targets, to))
@@ -542,13 +528,14 @@ const tl_builtin tl_shape_builtins[] = {
     /// size is an error (kind shape).
     ///     reshape(0..6, (2, -1))    # [[0, 1, 2], [3, 4, 5]]
     {"reshape", "x, shape, copy: none", reshape, .result = TL_VIEWS,
-     .lifts = TL_MOVES},
+     .lifts = TL_MOVES, .types = "a"},
     /// The items of x along one axis, in row-major order; of a ragged array
     /// those of all rows, one row behind the other.
     /// Any dtype, which stays. Lists and strings are an error (kind type).
     ///     flatten([[1, 2], [3]])    # [1, 2, 3]
     ///     flatten([[1, 2], [3, 4]])    # [1, 2, 3, 4]
-    {"flatten", "x", flatten, TL_GRIDS, .result = TL_VIEWS, .takes = TL_BYTES},
+    {"flatten", "x", flatten, TL_GRIDS, .result = TL_VIEWS, .takes = TL_BYTES,
+     .types = "v"},
     /// x with the order of its items reversed along one axis, several, or all.
     /// Any dtype, which stays. Lists and strings are an error (kind type).
     ///     flip([1, 2, 3])    # [3, 2, 1]
@@ -560,35 +547,35 @@ const tl_builtin tl_shape_builtins[] = {
     ///     roll([1, 2, 3, 4], 1)    # [4, 1, 2, 3]
     ///     roll([[1, 2], [3, 4]], (1, 1), axis: (0, 1))    # [[4, 3], [2, 1]]
     {"roll", "x, shift, axis: none", roll, TL_STOPS, .restores = TL_ARRAYS,
-     .lifts = TL_MOVES_EACH_ROW, .fused = TL_FUSED_ROLL},
+     .lifts = TL_MOVES_EACH_ROW, .fused = TL_FUSED_ROLL, .types = "a"},
     /// x with a new axis of length 1 at position axis.
     /// Any dtype, which stays. An axis out of range is an error (kind index),
     /// more than 32 axes another (shape).
     ///     expand_dims([1, 2], axis: 1)    # [[1], [2]]
     {"expand_dims", "x, axis = 0", expand_dims, .result = TL_VIEWS,
-     .lifts = TL_MOVES},
+     .lifts = TL_MOVES, .types = "a"},
     /// x without axes of length 1: those given, or all.
     /// Any dtype, which stays. An axis that x lacks is an error (kind index), one
     /// of another length another (value).
     ///     squeeze([[[1, 2]]])    # [1, 2]
     {"squeeze", "x, axis = none", squeeze, .result = TL_VIEWS,
-     .lifts = TL_MOVES},
+     .lifts = TL_MOVES, .types = "a"},
     /// x with its axes in another order: axes lists all of them.
     /// Any dtype, which stays. An axis that x lacks is an error (kind index), one
     /// that is missing or there twice another (value).
     ///     permute_dims([[1, 2], [3, 4]], (1, 0))    # [[1, 3], [2, 4]]
     {"permute_dims", "x, axes", permute_dims, .result = TL_VIEWS,
-     .lifts = TL_MOVES},
+     .lifts = TL_MOVES, .types = "a"},
     /// x with its last two axes exchanged; also x.mT.
     /// Any dtype, which stays. Fewer than two axes are an error (kind shape).
     ///     matrix_transpose([[1, 2], [3, 4]])    # [[1, 3], [2, 4]]
     {"matrix_transpose", "x", matrix_transpose, .result = TL_VIEWS,
-     .lifts = TL_MOVES},
+     .lifts = TL_MOVES, .types = "a"},
     /// x with axes moved to other positions, the others keeping their order.
     /// Any dtype, which stays. An axis that x lacks is an error (kind index).
     ///     moveaxis(zeros((2, 3, 4)), 0, -1).shape    # (3, 4, 2)
     {"moveaxis", "x, source, destination", moveaxis, .result = TL_VIEWS,
-     .lifts = TL_MOVES},
+     .lifts = TL_MOVES, .types = "a"},
     /// The shape of an array of any dtype, as x.shape, whatever fields its
     /// items have.
     /// Rows of different lengths have none (an error of kind type).

@@ -21,30 +21,22 @@
 
 // --- sort and argsort -------------------------------------------------------
 
-// axis, descending and stable, the last of which changes nothing: every sort
-// is stable.
+// An array and the axis of it to sort along.
 static bool sort_arguments(tl_vm *vm, const char *function, tl_slot *args,
-                           int *axis, bool *descending) {
-  bool stable;
+                           int *axis) {
   if (!tl_arg_array(vm, function, &args[0]))
     return false;
   int ndim = tl_ndim(args[0].array);
   if (ndim == 0)
     return tl_fail(vm, TALLY_ERR_SHAPE, "%s: a scalar has no order", function);
-  return tl_arg_axis(vm, function, args[1], ndim, -1, axis) &&
-         tl_arg_bool(vm, function, "descending", args[2], descending) &&
-         tl_arg_bool(vm, function, "stable", args[3], &stable);
+  return tl_arg_axis(vm, function, args[1], ndim, -1, axis);
 }
 
 // Rows one by one; of values that may be missing, those come last.
 static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
-  bool descending, stable;
-  int64_t axis = -1;
+  const bool descending = args[2].i != 0;
+  const int64_t axis = tl_is_none(args[1]) ? -1 : args[1].i;
   const char *name = order ? "argsort" : "sort";
-  if (!tl_arg_bool(vm, name, "descending", args[2], &descending) ||
-      !tl_arg_bool(vm, name, "stable", args[3], &stable) ||
-      (!tl_is_none(args[1]) && !tl_arg_int(vm, name, "axis", args[1], &axis)))
-    return false;
   if (tl_is_form(args[0], TL_FORM_RAGGED)) {
     if (axis != -1 && axis != 1)
       return tl_fail(vm, TALLY_ERR_VALUE,
@@ -71,10 +63,8 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
 
 // The items of one axis in the order of what key gives for each: in Tally.
 static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool descending;
   tl_slot given[] = {tl_borrow(args[0]), tl_borrow(args[4]), args[2]};
-  return tl_arg_bool(vm, "sort", "descending", args[2], &descending) &&
-         tl_call_embedded(vm, "inner/arrays", "sorted_by", 3, given, out);
+  return tl_call_embedded(vm, "inner/arrays", "sorted_by", 3, given, out);
 }
 
 // sort(x, axis, descending, stable, key), in x's own memory where it ends here.
@@ -85,21 +75,17 @@ static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
 //   all else                        lanes along the axis
 static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  bool descending;
+  const bool descending = args[2].i != 0;
   if (tl_is_nested(args[0]) && tl_is_none(args[4]))
     return sort_nested(vm, args, false, out);
   if (!tl_is_none(args[4]) && tl_value_ndim(args[0]) == 1)
     return sort_by_key(vm, args, out);
-  if (tl_is_list(args[0])) {
-    return tl_arg_bool(vm, "sort", "descending", args[2], &descending) &&
-           tl_list_sort(vm, &args[0], descending, args[4], out);
-  }
-  if (!tl_arg_items(vm, "sort", &args[0]))
-    return false;
+  if (tl_is_list(args[0]))
+    return tl_list_sort(vm, &args[0], descending, args[4], out);
   if (!tl_is_none(args[4]))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "sort: key is for lists and arrays of one axis");
-  if (!sort_arguments(vm, "sort", args, &axis, &descending))
+  if (!sort_arguments(vm, "sort", args, &axis))
     return false;
   // Several lanes of strings: one may find no memory when others are sorted.
   const tl_array *x = args[0].array;
@@ -120,10 +106,10 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // ends here and has items of 8 bytes.
 static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  bool descending;
+  const bool descending = args[2].i != 0;
   if (tl_is_nested(args[0]))
     return sort_nested(vm, args, true, out);
-  if (!sort_arguments(vm, "argsort", args, &axis, &descending))
+  if (!sort_arguments(vm, "argsort", args, &axis))
     return false;
   tl_array *a = args[0].array;
   tl_dtype dtype = tl_array_dtype(a);
@@ -256,9 +242,7 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   if (tl_is_form(args[1], TL_FORM_OPTION))
     return search_present(vm, args, out);
-  if (!tl_arg_array(vm, "searchsorted", &args[0]) ||
-      (!tl_is_string(args[1]) && !tl_arg_items(vm, "searchsorted", &args[1])) ||
-      !tl_arg_choice(vm, "searchsorted", "side", args[2], sides, &side))
+  if (!tl_arg_choice(vm, "searchsorted", "side", args[2], sides, &side))
     return false;
   if (tl_ndim(args[0].array) != 1)
     return tl_fail(vm, TALLY_ERR_SHAPE, "searchsorted: x1 has %d axes, needs 1",
@@ -286,13 +270,13 @@ const tl_builtin tl_sort_builtins[] = {
     ///     sort([3, 1, 2], descending: true)    # [3, 2, 1]
     {"sort", "x, axis: -1, descending: false, stable: true, key: none", sort,
      TL_CALLS | TL_STOPS, .restores = TL_ALL, .lifts = TL_INNERMOST,
-     .takes = TL_BYTES},
+     .takes = TL_BYTES, .types = "lIbb"},
     /// The positions that put the items of x in order: x[argsort(x)] is
     /// sorted.
     /// Any dtype; gives int64. An axis that x lacks is an error (kind index).
     ///     argsort([30, 10, 20])    # [1, 2, 0]
     {"argsort", "x, axis: -1, descending: false, stable: true", argsort,
-     .lifts = TL_INNERMOST, .takes = TL_BYTES},
+     .lifts = TL_INNERMOST, .takes = TL_BYTES, .types = "vIbb"},
     /// Where the items of x2 would go in the sorted array x1 to keep it
     /// sorted: before equal items, or behind them where side is "right".
     /// sorter is argsort(x1) where x1 itself is not sorted.
@@ -300,6 +284,6 @@ const tl_builtin tl_sort_builtins[] = {
     /// an error (kind shape), another side one of kind value.
     ///     searchsorted([10, 20, 30], [5, 20, 35])    # [0, 1, 3]
     {"searchsorted", "x1, x2, side: \"left\", sorter: none", searchsorted,
-     .takes = TL_BYTES},
+     .takes = TL_BYTES, .types = "ay"},
     {.name = NULL},
 };

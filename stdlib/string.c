@@ -23,12 +23,8 @@
 
 // split(s, sep).
 static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s, *separator = NULL;
-  if (!tl_arg_string(vm, "split", "s", args[0], &s))
-    return false;
-  if (!tl_is_none(args[1]) &&
-      !tl_arg_string(vm, "split", "sep", args[1], &separator))
-    return false;
+  tl_string *s = args[0].string;
+  tl_string *separator = tl_is_none(args[1]) ? NULL : args[1].string;
   // An empty separator would split between all characters, for which there is
   // a function with a name.
   if (separator != NULL && separator->length == 0)
@@ -236,17 +232,12 @@ static tl_string *replaced(tl_vm *vm, const tl_string *s, const tl_string *old,
 
 // replace(s, old, new, count).
 static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s, *old, *new;
-  int64_t count = INT64_MAX;
-  if (!tl_arg_string(vm, "replace", "s", args[0], &s) ||
-      !tl_arg_string(vm, "replace", "old", args[1], &old) ||
-      !tl_arg_string(vm, "replace", "new", args[2], &new) ||
-      (!tl_is_none(args[3]) &&
-       !tl_arg_count(vm, "replace", "count", args[3], &count)))
-    return false;
+  const tl_string *old = args[1].string;
+  int64_t count = tl_is_none(args[3]) ? INT64_MAX : args[3].i;
   if (old->length == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "replace: old is empty");
-  return tl_string_give(replaced(vm, s, old, new, count), out);
+  return tl_string_give(
+      replaced(vm, args[0].string, old, args[2].string, count), out);
 }
 
 // The index, in clusters, of the first place from byte [at] on where [part]
@@ -275,11 +266,9 @@ static bool search_begin(int64_t count, int64_t *start) {
 
 // find(xs, part, start).
 static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t i;
+  int64_t i = args[2].i;
   tl_string *part;
   *out = tl_weak_int(-1);
-  if (!tl_arg_int(vm, "find", "start", args[2], &i))
-    return false;
   if (tl_is_list(args[0])) {
     const tl_list *list = args[0].list;
     if (!search_begin(list->length, &i))
@@ -307,12 +296,8 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Whether s begins with the part, or ends with it. Bytes decide: UTF-8 is
 // self-synchronising, so equal bytes are whole code points.
-static bool has_part(tl_vm *vm, const char *function, tl_slot *args,
-                     bool at_end, tl_slot *out) {
-  tl_string *s, *part;
-  if (!tl_arg_string(vm, function, "s", args[0], &s) ||
-      !tl_arg_string(vm, function, "part", args[1], &part))
-    return false;
+static bool has_part(const tl_slot *args, bool at_end, tl_slot *out) {
+  const tl_string *s = args[0].string, *part = args[1].string;
   *out = tl_bool(s->length >= part->length &&
                  memcmp(s->text + (at_end ? s->length - part->length : 0),
                         part->text, part->length) == 0);
@@ -320,11 +305,11 @@ static bool has_part(tl_vm *vm, const char *function, tl_slot *args,
 }
 
 static bool starts_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return has_part(vm, "starts_with", args, false, out);
+  return has_part(args, false, out);
 }
 
 static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return has_part(vm, "ends_with", args, true, out);
+  return has_part(args, true, out);
 }
 
 // --- strip ------------------------------------------------------------------
@@ -396,15 +381,10 @@ static inline bool is_stripped(const stripped *s, int32_t point) {
 
 // strip(s, chars, left, right).
 static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s, *set = NULL;
-  bool left, right;
+  tl_string *s = args[0].string;
+  const bool left = args[2].i != 0, right = args[3].i != 0;
   stripped chars;
-  if (!tl_arg_string(vm, "strip", "s", args[0], &s) ||
-      (!tl_is_none(args[1]) &&
-       !tl_arg_string(vm, "strip", "chars", args[1], &set)) ||
-      !tl_arg_bool(vm, "strip", "left", args[2], &left) ||
-      !tl_arg_bool(vm, "strip", "right", args[3], &right) ||
-      !open_stripped(vm, set, &chars))
+  if (!open_stripped(vm, tl_is_none(args[1]) ? NULL : args[1].string, &chars))
     return false;
   // Code point by code point from both ends; nothing in between is looked at.
   size_t begin = 0, end = s->length;
@@ -439,9 +419,7 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // codepoints(s).
 static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s;
-  if (!tl_arg_string(vm, "codepoints", "s", args[0], &s))
-    return false;
+  const tl_string *s = args[0].string;
   int64_t count = tl_text_points(vm, s->text, s->length);
   tl_array *points = count < 0 ? NULL : tl_array_new(vm, TL_INT64, 1, &count);
   if (points == NULL)
@@ -542,7 +520,7 @@ const tl_builtin tl_string_builtins[] = {
     ///     split("a,b,,c", ",")    # ("a", "b", "", "c")
     ///     split("  two words ")    # ("two", "words")
     ///     split(["a b", "c"])    # [["a", "b"], ["c"]]
-    {"split", "s, sep = none", split, .lifts = TL_OF_TEXT},
+    {"split", "s, sep = none", split, .lifts = TL_OF_TEXT, .types = "sS"},
     /// One string of many, sep (nothing) between them; of rows of strings one
     /// for each row.
     /// Arguments other than strings are an error (kind type).
@@ -552,7 +530,8 @@ const tl_builtin tl_string_builtins[] = {
     /// Takes strings, or arrays of strings item by item: other values are an
     /// error (kind type).
     ///     replace("banana", "an", "o")    # booa
-    {"replace", "s, old, new, count: none", replace, .lifts = TL_OF_TEXT},
+    {"replace", "s, old, new, count: none", replace, .lifts = TL_OF_TEXT,
+     .types = "sssN"},
     /// Where a part begins in a string, or an equal item stands in a list: the
     /// first index from start on, which may count from the end, or -1.
     /// Arguments other than strings are an error (kind type), and a start that
@@ -560,26 +539,26 @@ const tl_builtin tl_string_builtins[] = {
     ///     find("größer", "er")    # 4
     ///     find((3, 1, 2), 2)    # 2
     ///     find("banana", "an", 2)    # 3
-    {"find", "xs, part, start = 0", find, .lifts = TL_OF_TEXT},
+    {"find", "xs, part, start = 0", find, .lifts = TL_OF_TEXT, .types = "..i"},
     /// Whether a string begins with a part.
     /// Arguments other than strings are an error (kind type).
     ///     starts_with("tally", "ta")    # true
-    {"starts_with", "s, part", starts_with, .lifts = TL_OF_TEXT},
+    {"starts_with", "s, part", starts_with, .lifts = TL_OF_TEXT, .types = "ss"},
     /// Whether a string ends with a part.
     /// Arguments other than strings are an error (kind type).
     ///     ends_with("x.csv", ".csv")    # true
-    {"ends_with", "s, part", ends_with, .lifts = TL_OF_TEXT},
+    {"ends_with", "s, part", ends_with, .lifts = TL_OF_TEXT, .types = "ss"},
     /// s without the blanks at its ends, or without the characters given.
     /// Takes strings, or arrays of strings item by item: other values are an
     /// error (kind type).
     ///     strip("  a b ") + "."    # a b.
     ///     strip("--x--", "-", right: false)    # x--
     {"strip", "s, chars = none, left: true, right: true", strip,
-     .lifts = TL_OF_TEXT},
+     .lifts = TL_OF_TEXT, .types = "sSbb"},
     /// The code points of a string's characters, an int64 array.
     /// Values other than strings are an error (kind type).
     ///     codepoints("aπ")    # [97, 960]
-    {"codepoints", "s", codepoints, .lifts = TL_OF_TEXT},
+    {"codepoints", "s", codepoints, .lifts = TL_OF_TEXT, .types = "s"},
     /// The bytes of a string in UTF-8, or of a value of type bytes: a uint8
     /// array. Other values are an error (kind type). A value of that type is
     /// made by the type itself, whose name stands in backticks.

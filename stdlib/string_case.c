@@ -184,11 +184,8 @@ static void add_lower(tl_text *text, int32_t point, bool after_letter,
 
 // Title case needs two states: whether a word has begun, and whether a cased
 // letter stands before, for the final sigma.
-bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
+bool tl_change_case(tl_vm *vm, const tl_string *string, tl_case to,
                     tl_slot *out) {
-  tl_string *string;
-  if (!tl_arg_string(vm, function, "s", s, &string))
-    return false;
   if (tl_string_is_bytewise(string))
     return change_bytes(vm, string, to, out);
   tl_text text;

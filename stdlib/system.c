@@ -52,9 +52,7 @@ static bool cpu(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // time.sleep(seconds): in pieces, so that an interrupt or the time limit ends
 // it.
 static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  double wanted;
-  if (!tl_arg_float(vm, "time.sleep", "seconds", args[0], &wanted))
-    return false;
+  double wanted = args[0].f;
   // NaN too.
   if (!(wanted >= 0))
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -87,7 +85,7 @@ const tl_builtin tl_time_module[] = {
     /// Waits so many seconds, a number; an interrupt ends it. A negative number
     /// or NaN is a value error; a VM without the clock gives an io error.
     ///     time.sleep(0.001)    # none
-    {"sleep", "seconds", sleep_seconds, TL_CLOCK | TL_EFFECT},
+    {"sleep", "seconds", sleep_seconds, TL_CLOCK | TL_EFFECT, .types = "f"},
     /// Seconds of the processors' time that the whole process has used: for
     /// differences that do not count what other programs do. A float64 scalar. A
     /// VM without the clock gives an io error.
@@ -111,10 +109,8 @@ static bool arguments(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // os.getenv(name).
 static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *name;
+  const tl_string *name = args[0].string;
   size_t at;
-  if (!tl_arg_string(vm, "os.getenv", "name", args[0], &name))
-    return false;
   const char *value = getenv(name->text);
   *out = tl_none();
   if (!value)
@@ -132,9 +128,7 @@ static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // the error passes every catch and reaches the host, which decides about the
 // status.
 static bool exit_script(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t status;
-  if (!tl_arg_int(vm, "os.exit", "status", args[0], &status))
-    return false;
+  const int64_t status = args[0].i;
   if (status < 0 || status > 255)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "os.exit: status is %lld, but must be from 0 to 255",
@@ -154,13 +148,13 @@ const tl_builtin tl_os_module[] = {
     /// A VM without the environment gives an io error, a name that is no string
     /// a type error, a variable that is no UTF-8 a value error.
     ///     os.getenv("TALLY_IS_NOT_SET")    # none
-    {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT},
+    {"getenv", "name", environment, TL_ENVIRONMENT | TL_EFFECT, .types = "s"},
     /// Ends the script at once, from however deep: everything it has is freed,
     /// files it was writing are left as they were, no catch sees it, and the
     /// command exits with that status, from 0 (all is well) to 255. In a program
     /// that embeds Tally the program goes on: it gets TALLY_ERR_EXIT and the
     /// status. Another status is a value error, what is no integer a type error.
     ///     if len(os.args) > 9 { os.exit(2) }
-    {"exit", "status = 0", exit_script, TL_EFFECT},
+    {"exit", "status = 0", exit_script, TL_EFFECT, .types = "i"},
     {.name = NULL},
 };

@@ -25,7 +25,6 @@ bool tl_is_mark(int32_t point);
 
 // The forms that letters are changed to.
 typedef enum tl_case { TL_UPPER, TL_LOWER, TL_TITLE } tl_case;
-// *out is the string [s] with its letters in that case, owned. [function] is
-// for the message where s is no string.
-bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
+// *out is [string] with its letters in that case, owned.
+bool tl_change_case(tl_vm *vm, const tl_string *string, tl_case to,
                     tl_slot *out);

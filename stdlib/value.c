@@ -71,12 +71,9 @@ static bool print(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // show(x, all): what the prompt shows of a value.
 static bool show(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool all;
-  if (!tl_arg_bool(vm, "show", "all", args[1], &all))
-    return false;
   tl_text text;
   tl_text_open(&text, vm);
-  bool ok = tl_format_display(vm, &text, args[0], vm->width, all);
+  bool ok = tl_format_display(vm, &text, args[0], vm->width, args[1].i != 0);
   if (ok && text.failed)
     ok = tl_fail_memory(vm, text.length, "the display");
   ok = ok && tl_write(vm, text.bytes ? text.bytes : "", text.length);
@@ -87,9 +84,7 @@ static bool show(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // show_decimals(n): from now on, of this VM.
 static bool show_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t n;
-  if (!tl_arg_int(vm, "show_decimals", "n", args[0], &n))
-    return false;
+  const int64_t n = args[0].i;
   if (n < 1 || n > 17)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "show_decimals: n must be from 1 to 17, not %" PRId64, n);
@@ -100,14 +95,11 @@ static bool show_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // format(x, spec).
 static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *spec = NULL;
-  if (!tl_is_none(args[1]) &&
-      !tl_arg_string(vm, "format", "spec", args[1], &spec))
-    return false;
+  const tl_string *spec =
+      tl_is_none(args[1]) ? tl_empty_string() : args[1].string;
   tl_text text;
   tl_text_open(&text, vm);
-  bool ok = tl_format_spec(vm, &text, args[0], spec ? spec->text : "",
-                           spec ? spec->length : 0);
+  bool ok = tl_format_spec(vm, &text, args[0], spec->text, spec->length);
   return tl_text_give(&text, ok, out);
 }
 
@@ -197,9 +189,8 @@ static bool typeof_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // type(text).
 static bool type(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *text;
-  return tl_arg_string(vm, "type", "text", args[0], &text) &&
-         give_type(tl_type_parse(vm, text->text, text->length), out);
+  const tl_string *text = args[0].string;
+  return give_type(tl_type_parse(vm, text->text, text->length), out);
 }
 
 // same(a, b): one bool for values of all kinds. Dtypes count, and NaN is the
@@ -557,7 +548,8 @@ const tl_builtin tl_value_builtins[] = {
     ///     show([1.5, 10])
     ///     # 2 * float64
     ///     #   1.5  10.0
-    {"show", "x, all = false", show, TL_EFFECT, .takes = TL_FORMS},
+    {"show", "x, all = false", show, TL_EFFECT, .takes = TL_FORMS,
+     .types = ".b"},
     /// From now on show and the prompt write the floats of an array, and those of
     /// a column of a table, with at most n decimals, from 1 to 17; 6 at first.
     /// Other n are a value error.
@@ -565,13 +557,13 @@ const tl_builtin tl_value_builtins[] = {
     ///     show([pi, 10])
     ///     # 2 * float64
     ///     #   3.14  10.00
-    {"show_decimals", "n", show_decimals, TL_EFFECT},
+    {"show_decimals", "n", show_decimals, TL_EFFECT, .types = "i"},
     /// The text of x under a specification of Python's format language; arrays
     /// item by item. A wrong specification is an error (kind value).
     ///     format(pi, ".2f")    # 3.14
     ///     format(42, "06")    # 000042
     ///     format([0.5, 1.25], ".1f")    # [0.5, 1.2]
-    {"format", "x, spec = none", format, .takes = TL_FORMS},
+    {"format", "x, spec = none", format, .takes = TL_FORMS, .types = ".S"},
     /// The number of items: of an array's leading axis, a list, a record, a
     /// range; of a string its grapheme clusters.
     /// Values without items, such as numbers, are an error (kind type).
@@ -587,7 +579,7 @@ const tl_builtin tl_value_builtins[] = {
     /// The type that a datashape says; a literal in backquotes is one at once.
     /// Text that is no type is an error (kind type).
     ///     type("2 * int64") == typeof([1, 2])    # true
-    {"type", "text", type},
+    {"type", "text", type, .types = "s"},
     /// Whether a and b have one type and equal items, as one bool. NaN is the
     /// same as NaN.
     /// Takes any value and never fails.

@@ -64,7 +64,8 @@ cp -r stdlib/python/tally "$there"
 if ! $cc -std=c11 -O1 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden \
   -I. -I"$include" -o "$there/tally/_tally.abi3.so" stdlib/python/_tally.c \
   stdlib/native/python_link.c stdlib/native/python_held.c \
-  stdlib/native/python_values.c "$build/libtally.a" \
+  stdlib/native/python_values.c stdlib/native/python_object.c \
+  "$build/libtally.a" \
   $(pkg-config --libs libutf8proc 2>/dev/null || echo -lutf8proc) \
   -lm -ldl -pthread; then
   echo 'FAILED: the extension does not compile'

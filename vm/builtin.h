@@ -182,6 +182,21 @@ typedef struct tl_builtin {
   tl_lifts lifts;
   tl_takes takes;
   tl_fused_kind fused;
+  // What its parameters take, a letter for each: the library checks that, and
+  // converts the argument in its slot, before the function is called.
+  //
+  //     s  a string        i  an integer    n  an integer from 0 on
+  //     b  a bool          d  a dtype       f  a real number, made a float64
+  //     p  a file's path, or a standard stream (tl_path_of)
+  //     a  an array, or what becomes one (tl_arg_array)
+  //     m  the same of numbers or bools     t  the same, or a string
+  //     v  the same, or a nested array      w  the same of numbers or bools
+  //     x  what has items (tl_arg_items)    l  the same, or a list
+  //     y  the same, or a string            g  rows (tl_arg_ragged)
+  //
+  // A capital letter takes none, too. '.' and parameters without a letter take
+  // anything.
+  char types[8];
   // What a loop with a name for each item of its rows calls instead, with the
   // same arguments, so that no row is made: it fails as this one does, and
   // returns the first items as a range. The others are those of its first
@@ -381,6 +396,8 @@ typedef struct tl_library {
   const tl_constant *constants;   // ends with name NULL
   const tl_module_topic *topics;  // ends with module NULL
   const tl_fused_calls *fused;
+  // Checks and converts the arguments of a row with types; false after tl_fail.
+  bool (*read_arguments)(tl_vm *vm, const tl_builtin *builtin, tl_slot *args);
   struct tl_builtin_index *index;  // of all rows by name; made when first asked
   const struct tl_embedded_library *embedded;  // what is in Tally (embedded.h)
   // Whether a prompt draws the value, as the library's module "plot" does.

@@ -326,6 +326,15 @@ struct tally_vm {
   bool fftw;  // fft.use("fftw")
 };
 
+// Calls a function of the library, one slot for each parameter, as
+// tl_builtin_fn says: its types are read first.
+static inline bool tl_builtin_run(tl_vm *vm, const tl_builtin *builtin,
+                                  tl_slot *args, tl_slot *out) {
+  return (builtin->types[0] == '\0' ||
+          vm->library->read_arguments(vm, builtin, args)) &&
+         builtin->call(vm, args, out);
+}
+
 // Polls for interrupt, deadline and budget after [work] units of 1,024 elements
 // or iterations. False after tl_fail (kind interrupt or limit). Built-ins with
 // long loops call it once per block.

@@ -54,6 +54,8 @@ tally_status py_to_list(py_link *link, py_object *o, tally_value *out);
 // Ends what py_lock began: *out is what [o] is, not deep, or the error of the
 // exception where that is NULL. Takes o, and gives the lock back.
 tally_status py_give(py_link *link, int lock, py_object *o, tally_value *out);
+// A handle of an object, a python.object, which counts it. Borrows o.
+tally_status py_wrap(py_link *link, py_object *o, tally_value *out);
 // The object of a python.object; returns borrowed: valid while v is. NULL: the
 // value is another (the VM's last error is set then, and no exception).
 py_object *py_object_of(py_link *link, tally_value v);

@@ -27,7 +27,12 @@ setup(
             ["_tally.c"]
             + [
                 os.path.relpath(os.path.join(root, "stdlib", "native", name), here)
-                for name in ("python_link.c", "python_held.c", "python_values.c")
+                for name in (
+                    "python_link.c",
+                    "python_held.c",
+                    "python_values.c",
+                    "python_object.c",
+                )
             ],
             include_dirs=[root],
             extra_objects=[library],

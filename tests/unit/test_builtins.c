@@ -30,7 +30,7 @@ static bool call(tl_vm *vm, const char *name, const tl_slot *args,
     bool given = i < MOST && !tl_is_unset(args[i]);
     slots[i] = given ? args[i] : params[i].value;
   }
-  bool ok = builtin->call(vm, slots, out);
+  bool ok = tl_builtin_run(vm, builtin, slots, out);
   for (int i = 0; i < count; i++) tl_drop(vm, slots[i]);
   return ok;
 }
@@ -373,7 +373,7 @@ static void gives_back(tl_vm *vm, const char *name, const arguments *more,
     assert_true(tl_builtin_restores(builtin));
     vm->keeping = true;
     tl_memory_fail_at(vm, n);
-    bool ok = builtin->call(vm, slots, &out);
+    bool ok = tl_builtin_run(vm, builtin, slots, &out);
     tl_memory_fail_at(vm, 0);
     vm->keeping = false;
     bool refused = !ok && vm->error.status != TALLY_ERR_MEMORY;

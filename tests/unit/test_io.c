@@ -119,7 +119,7 @@ static bool call(tl_vm *vm, const char *name, const char *file, int count,
   *out = tl_none();
   // As within a built-in that a script calls, whose values C holds.
   vm->native_depth += 2;
-  bool ok = builtin->call(vm, args, out);
+  bool ok = tl_builtin_run(vm, builtin, args, out);
   vm->native_depth -= 2;
   for (int i = 0; i < n; i++) tl_drop(vm, args[i]);
   return ok;

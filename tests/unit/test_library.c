@@ -69,6 +69,33 @@ static void all_params_parse(void **state) {
   each_row(check_params);
 }
 
+// Letters of vm/builtin.h, each for a parameter whose default it takes.
+static void check_types(const tl_family *family, const tl_builtin *row) {
+  tl_param params[TL_MAX_PARAMS];
+  (void)family;
+  int count = tl_params_parse(row->params, params);
+  if (memchr(row->types, '\0', sizeof row->types) == NULL ||
+      strlen(row->types) > (size_t)count)
+    fail_msg("%s: too many types", row->name);
+  for (int i = 0; row->types[i] != '\0'; i++) {
+    const char type = row->types[i];
+    const bool optional = params[i].kind != TL_PARAM_REQUIRED;
+    if (strchr(".abdfgilmnpstvwxy", tolower((unsigned char)type)) == NULL ||
+        params[i].kind == TL_PARAM_REST)
+      fail_msg("%s: type '%c'", row->name, type);
+    if (type != '.' && optional && tl_is_none(params[i].value) &&
+        !isupper((unsigned char)type))
+      fail_msg("%s: type '%c' does not take the default", row->name, type);
+    if (type == 'b' && optional && !tl_is_bool(params[i].value))
+      fail_msg("%s: the default is no bool", row->name);
+  }
+}
+
+static void all_types_fit(void **state) {
+  (void)state;
+  each_row(check_types);
+}
+
 static tally_vm *docs_vm;  // of check_doc
 
 static void check_doc(const tl_family *family, const tl_builtin *row) {
@@ -212,6 +239,7 @@ static void defaults_need_no_locale(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_params_parse),
+      cmocka_unit_test(all_types_fit),
       cmocka_unit_test(all_have_examples),
       cmocka_unit_test(names_are_unique),
       cmocka_unit_test(constants_have_examples),

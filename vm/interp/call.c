@@ -390,7 +390,7 @@ static bool call_indirectly(tl_vm *vm, const tl_builtin *builtin,
   if (tl_raw_bytes_given(builtin, count, args))
     return tl_raw_bytes_call(vm, builtin, count, args, out);
   return tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
-                                     : builtin->call(vm, args, out);
+                                     : tl_builtin_run(vm, builtin, args, out);
 }
 
 // Makes a result that is an object independent, unless the caller knows that it
@@ -466,7 +466,7 @@ static inline __attribute__((always_inline)) bool call_bound(
   // A mapped file may have become shorter, so what was read from it is zeros:
   // the error has to come before the function shows or stores anything.
   bool ok = (simple || vm->interrupted == 0 || tl_poll(vm, 0)) &&
-            (direct ? builtin->call(vm, args, out)
+            (direct ? tl_builtin_run(vm, builtin, args, out)
                     : call_indirectly(vm, builtin, count, args, out));
   vm->keeping = was_keeping;
   if (!simple)

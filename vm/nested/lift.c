@@ -116,8 +116,9 @@ static bool fail_missing(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
 // not borrow from them.
 bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
-  bool ok = tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
-                                        : builtin->call(vm, args, out);
+  bool ok = tl_is_lifted(builtin, args)
+                ? tl_lift(vm, builtin, count, args, out)
+                : tl_builtin_run(vm, builtin, args, out);
   if (ok)
     tl_own_result(vm, builtin, out);
   return ok;
@@ -508,7 +509,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (tl_is_form(args[0], TL_FORM_RAGGED) && !moves_rows(builtin, args))
     return wants_axis(builtin, args)
                ? tl_lift_rows(vm, builtin, count, args, out)
-               : builtin->call(vm, args, out);
+               : tl_builtin_run(vm, builtin, args, out);
   tl_slot numbers, places;
   return tl_array_give(tl_number_items(vm, args[0], 0), &numbers) &&
          call_with(vm, builtin, count, args, numbers, &places) &&
@@ -610,7 +611,7 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (tl_is_array(x))
     return tl_array_dtype(x.array) == TL_STRING
                ? of_strings(vm, builtin, count, args, out)
-               : builtin->call(vm, args, out);
+               : tl_builtin_run(vm, builtin, args, out);
   if (tl_builtin_moves(builtin) && !is_within_grid(builtin, args))
     return moved(vm, builtin, count, args, out);
   if (tl_is_form(x, TL_FORM_GRID))
@@ -622,10 +623,11 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (builtin->lifts == TL_INNERMOST && has_rows_within(x))
     return of_rows(vm, builtin, true, count, args, out);
   if (builtin->lifts != TL_OF_ITEMS && builtin->lifts != TL_OF_TEXT)
-    return builtin->call(vm, args, out);
+    return tl_builtin_run(vm, builtin, args, out);
   if (tl_is_form(x, TL_FORM_RAGGED))
     return of_rows(vm, builtin, false, count, args, out);
   if (tl_is_form(x, TL_FORM_OPTION))
     return of_values(vm, builtin, count, args, out);
-  return builtin->call(vm, args, out);  // which says that it takes no structs
+  return tl_builtin_run(vm, builtin, args,
+                        out);  // which says that it takes no structs
 }

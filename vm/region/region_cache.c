@@ -256,7 +256,7 @@ static bool take_reduction(tl_region_cached *k, const tl_region_guard *f) {
   arguments[0] = tl_borrow(g->uses[f->of[0]].items);
   for (uint32_t i = 1; i < d.window_count; i++)
     arguments[i] = usual(f->offset >> 2 * i & 3);
-  if (!builtin->call(g->vm, arguments, &value))
+  if (!tl_builtin_run(g->vm, builtin, arguments, &value))
     return false;
   bool ok = !tl_is_heap(value) && take(k, f->use, value);
   tl_drop(g->vm, value);

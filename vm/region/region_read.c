@@ -465,7 +465,7 @@ static const tl_slot *reduce(tl_region_graph *g, uint32_t pc,
   if (g->inner_count == TL_REGION_INNER)
     return NULL;
   tl_slot *value = &g->inner[g->inner_count].value;
-  if (!builtin->call(g->vm, arguments, value))
+  if (!tl_builtin_run(g->vm, builtin, arguments, value))
     return NULL;
   g->inner[g->inner_count++].pc = pc;
   return value;
