@@ -105,6 +105,10 @@ print(total(ones(5000)), count(((a: 1), (a: 2))))\n'
   expect 0 ' = fmul t[0-9]+, 0.10000000000000001$' 'dis --native: a constant'
   expect 0 ' = step t[0-9]+, t[0-9]+ -> [0-9]+' 'dis --native: a jump'
   expect 0 ' = peek l.t[0-9]+..a    exit [0-9]+$' 'dis --native: a place'
+  text 'fn f(s, n) {\n  for k in 0..n { s = s * uint32(1664525) + uint32(k) + int64(uint8(k & 7)) }\n  s\n}
+print(f(uint32(1), 5000))\n'
+  run dis --native "$dir/script.tly"; expect 0 ' = fit.uint32 t' 'dis --native: a conversion'
+  absent 'do callb' 'dis --native: no conversion is left to C'
   text 'fn f(s, n) = if s[n] < "b" { g(s, n) } else { (n, 1) }
 fn g(s, n) {\n  while s[n] < "b" { n += 1 }\n  n, 2\n}
 fn h(l) {\n  for k in 0..3000 { a, b = f("aab", l[k & 1]) }\n  a + b\n}\nprint(h((0, 1)))\n'

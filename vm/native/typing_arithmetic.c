@@ -18,6 +18,7 @@
 #include "vm/builtin.h"
 #include "vm/elementwise.h"
 #include "vm/engine/operand.h"
+#include "vm/engine/scalars.h"
 #include "vm/region/region.h"
 #include "vm/types/type.h"
 
@@ -476,8 +477,8 @@ static tl_typing_step few(tl_typing_pass *x, const tl_ins *ins, tl_op op) {
 
 // The dtype that a call converts its first argument to, which is in slot
 // [first] of [count] arguments; TL_DTYPE_COUNT: it is no such call. astype(x,
-// dtype, copy), int(x, base) and float(x) are compiled with all arguments, of
-// which the constant ones are known.
+// dtype, copy, overflow), int(x, base) and float(x) are compiled with all
+// arguments, of which the constant ones are known.
 static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
                             uint32_t first, uint32_t count) {
   tl_slot second = tl_none();
@@ -485,9 +486,11 @@ static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
     second = x->values[first + 1];
   switch (builtin->fused) {
     case TL_FUSED_CAST:
-      return count == 3 && tl_is_type(second) &&
+      return count == 4 && tl_is_type(second) &&
                      second.type->kind == TL_TYPE_DTYPE &&
-                     x->now[first + 2] == TL_TYPE_BOOL
+                     x->now[first + 2] == TL_TYPE_BOOL &&
+                     (x->known >> (first + 3) & 1) != 0 &&
+                     tl_is_none(x->values[first + 3])
                  ? second.type->dtype
                  : TL_DTYPE_COUNT;
     case TL_FUSED_TO_INT:
@@ -519,6 +522,11 @@ tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
       !is_number(&b))
     return TL_TYPING_LEAVES;
   tl_jit_type type = tl_jit_of_dtype(dtype);
+  tl_slot known;
+  if (b.is_known && tl_scalar_cast(&b.value, dtype, &known)) {
+    tl_typing_set_constant(x, a, known);
+    return TL_TYPING_GOES_ON;
+  }
   if (tl_dtype_is_real(dtype)) {
     tl_typing_set(x, TL_TYPED_FMOVE, a, type, register_of(&b), TL_JIT_NONE);
     return TL_TYPING_GOES_ON;
