@@ -562,6 +562,74 @@ static void weigh_all(tl_jit_code *code, uint32_t slow) {
   }
 }
 
+// --- What nobody reads -------------------------------------------------------
+
+// Operations that do nothing but write their result, which may be left out.
+static bool only_writes(int op) {
+  return op == TL_TYPED_CONST || op == TL_TYPED_RCONST ||
+         op == TL_TYPED_FCONST || op == TL_TYPED_MOVE || op == TL_TYPED_FMOVE;
+}
+
+// The slots that an operation reads, or that are to be right where it goes, but
+// by its next one. [after]: those that are read behind it.
+static uint64_t read_by(const tl_jit_code *code, const tl_typed *t,
+                        uint64_t after) {
+  const int16_t operands[] = {t->a, t->b, t->c, t->d, t->e};
+  const uint8_t *kinds = tl_typed_ops[t->op].kinds;
+  if (t->op >= TL_TYPED_POLL && t->exit < TL_JIT_NONE)
+    return UINT64_MAX;
+  switch (t->op) {
+    case TL_TYPED_CALL:
+    case TL_TYPED_RETURN:
+    case TL_TYPED_PEEK:
+    case TL_TYPED_POKE:
+    case TL_TYPED_SHORT:
+    case TL_TYPED_DO:
+    case TL_TYPED_DOIF:
+    case TL_TYPED_FETCH:
+    case TL_TYPED_ROWCALL:
+    case TL_TYPED_ROWRETURN:
+      return UINT64_MAX;
+    default:
+      break;
+  }
+  uint64_t slots = (tl_typed_ops[t->op].goes & TL_GOES_Z) != 0 ? 0 : after;
+  bool writes = tl_typed_has_result(t) && t->op != TL_TYPED_COUNT &&
+                t->op != TL_TYPED_STEP;
+  if (writes)
+    slots &= ~tl_jit_bit((uint32_t)t->a % TL_JIT_SLOTS);
+  for (int i = writes ? 1 : 0; i < 5; i++)
+    if ((i > 2 || kinds[i] != TL_OPERAND_A) && operands[i] >= 0 &&
+        operands[i] < TL_JIT_FACTS)
+      slots |= tl_jit_bit((uint32_t)operands[i] % TL_JIT_SLOTS);
+  int32_t exits[] = {t->exit, t->to < TL_JIT_NONE ? -1 - t->to : -1};
+  for (int i = 0; i < 2; i++)
+    if (exits[i] >= 0)
+      slots |= code->exits[exits[i]].slots;
+  if (t->to >= 0)
+    slots |= code->flow->live[code->labels[t->to].pc];
+  return slots;
+}
+
+// Leaves out what is written and read by nobody, such as the arguments of a
+// call for which there is an operation. It goes from each block's end to its
+// beginning; where blocks meet, that lives which the bytecode says.
+static void drop_unread(tl_jit_code *code) {
+  uint64_t slots = UINT64_MAX;
+  uint32_t to = code->op_count;
+  for (uint32_t i = code->op_count; i-- > 0;) {
+    const tl_typed *t = &code->ops[i];
+    bool begins = i > 0 && t[-1].op == TL_TYPED_LABEL;
+    if (only_writes(t->op) && !begins &&
+        (slots >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0)
+      continue;
+    slots = read_by(code, t, slots);
+    code->ops[--to] = *t;
+  }
+  code->op_count -= to;
+  memmove(code->ops, &code->ops[to], code->op_count * sizeof *code->ops);
+}
+
 // The old operations, with second forms where the heads of their loops were,
 // and behind all of them the slow forms; returns where these begin. The unit
 // begins with the label that it began with, or with one of its types.
@@ -593,6 +661,7 @@ static uint32_t append_all(tl_hoisting *x) {
 }
 
 void tl_jit_hoist(tl_jit_code *code) {
+  drop_unread(code);
   uint32_t slow = code->op_count;
   tl_hoisting *x = code->op_capacity < 2 * code->op_count + 2
                        ? NULL

@@ -534,7 +534,11 @@ tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
   bool cuts = dtype == TL_INT64 && tl_jit_dtype(b.type) == TL_FLOAT64;
   if (!cuts && (!tl_dtype_is_integer(dtype) || !is_int(&b)))
     return TL_TYPING_LEAVES;
-  tl_typing_set(x, cuts ? TL_TYPED_TRUNC : TL_TYPED_FIT, a, type,
-                register_of(&b), TL_JIT_NONE);
+  bool fits = tl_dtype_promote(tl_jit_dtype(b.type), dtype) == dtype;
+  tl_typing_set(x,
+                cuts   ? TL_TYPED_TRUNC
+                : fits ? TL_TYPED_MOVE
+                       : TL_TYPED_FIT,
+                a, type, register_of(&b), TL_JIT_NONE);
   return TL_TYPING_GOES_ON;
 }
