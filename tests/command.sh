@@ -111,7 +111,7 @@ print(f(uint32(1), 5000))\n'
   absent 'do callb' 'dis --native: no conversion is left to C'
   text 'fn f(x, n) {\n  for k in 0..n { x = x / 8 + float64(uint8(7)) + float64(k) }\n  x\n}
 print(f(0.5, 5000))\n'
-  run dis --native "$dir/script.tly"; expect 0 ' = fadd t' 'dis --native: a sum'
+  run dis --native "$dir/script.tly"; expect 0 ' = fmul x, 0.125$' 'dis --native: a quotient'
   absent 'rconst' 'dis --native: what nobody reads is left out'
   text 'fn f(x, s) {\n  for k in 0..99 {\n    x = x * 2 + [1.0]
     for i in 0..700 { s = s * 0.5 + x[i] }\n    for j in 0..700 { s = s * 0.5 + x[j] }\n  }\n  s\n}

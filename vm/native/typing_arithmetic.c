@@ -105,14 +105,30 @@ int64_t tl_typing_bits(const tl_typing_operand *o, tl_dtype dtype) {
   return single.i;
 }
 
+// Whether the float64 is a power of two whose inverse is one that is no less
+// exact; then *bits become the inverse's. A product with that has the bits of
+// the quotient, and takes a third of its time.
+static bool has_inverse(int64_t *bits) {
+  int64_t exponent = *bits >> 52;
+  if ((*bits & 0xfffffffffffff) != 0 || exponent < 1 || exponent > 2045)
+    return false;
+  *bits = (2046 - exponent) << 52;
+  return true;
+}
+
 // Of floats only a constant of the bytecode stands in the operation: what is
 // known of a slot is in a register already. The registers are converted to the
 // width of the type, if need be.
 static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                       tl_jit_type type, const tl_typing_operand *b,
                       const tl_typing_operand *c) {
-  tl_typed *t = tl_typing_set(x, op, a, type, register_of(b), register_of(c));
-  t->imm = c->slot >= 0 ? 0 : tl_typing_bits(c, tl_jit_dtype(type));
+  tl_dtype dtype = tl_jit_dtype(type);
+  int64_t imm = c->slot >= 0 ? 0 : tl_typing_bits(c, dtype);
+  bool halves = op == TL_TYPED_FDIV && c->slot < 0 && dtype == TL_FLOAT64 &&
+                has_inverse(&imm);
+  tl_typed *t = tl_typing_set(x, halves ? TL_TYPED_FMUL : op, a, type,
+                              register_of(b), register_of(c));
+  t->imm = imm;
 }
 
 // Whatever else the interpreter computes of two scalars, or of one ([c] is
