@@ -105,6 +105,19 @@ print(total(ones(5000)), count(((a: 1), (a: 2))))\n'
   expect 0 ' = fmul t[0-9]+, 0.10000000000000001$' 'dis --native: a constant'
   expect 0 ' = step t[0-9]+, t[0-9]+ -> [0-9]+' 'dis --native: a jump'
   expect 0 ' = peek l.t[0-9]+..a    exit [0-9]+$' 'dis --native: a place'
+  text 'fn f(s, n) {\n  for k in 0..n { s = s * uint32(1664525) + uint32(k) + int64(uint8(k & 7)) }\n  s\n}
+print(f(uint32(1), 5000))\n'
+  run dis --native "$dir/script.tly"; expect 0 ' = fit.uint32 t' 'dis --native: a conversion'
+  absent 'do callb' 'dis --native: no conversion is left to C'
+  text 'fn f(x, n) {\n  for k in 0..n { x = x / 8 + float64(uint8(7)) + float64(k) }\n  x\n}
+print(f(0.5, 5000))\n'
+  run dis --native "$dir/script.tly"; expect 0 ' = fmul x, 0.125$' 'dis --native: a quotient'
+  absent 'rconst' 'dis --native: what nobody reads is left out'
+  text 'fn f(x, s) {\n  for k in 0..99 {\n    x = x * 2 + [1.0]
+    for i in 0..700 { s = s * 0.5 + x[i] }\n    for j in 0..700 { s = s * 0.5 + x[j] }\n  }\n  s\n}
+print(f(ones(700), 0.0))\n'
+  run explain "$dir/script.tly"; expect 0 '^  line 4 in f: entered' 'explain: the first loop'
+  absent '^  line 5 in f' 'explain: what was left where it began is entered there again'
   text 'fn f(s, n) = if s[n] < "b" { g(s, n) } else { (n, 1) }
 fn g(s, n) {\n  while s[n] < "b" { n += 1 }\n  n, 2\n}
 fn h(l) {\n  for k in 0..3000 { a, b = f("aab", l[k & 1]) }\n  a + b\n}\nprint(h((0, 1)))\n'

@@ -295,21 +295,27 @@ enum { STEP = TOGETHER * LANES, BEYOND = 16 * LANES };
     T rest[LANES] = {0};                                                       \
     for (size_t i = 0; i < n; i += LANES) {                                    \
       const size_t left = n - i < LANES ? n - i : LANES;                       \
-      const T *x = from + i;                                                   \
-      T *put = to + i;                                                         \
-      if (left < LANES) {                                                      \
-        for (size_t j = 0; j < left; j++) rest[j] = x[j];                      \
-        x = put = rest;                                                        \
+      vec y;                                                                   \
+      if (left == 1) {                                                         \
+        for (size_t j = 0; j < LANES; j++) y[j] = (double)from[i];             \
+      } else {                                                                 \
+        for (size_t j = 0; left < LANES && j < left; j++) rest[j] = from[i + j];\
+        y = load_##sfx(left < LANES ? rest : from + i);                        \
       }                                                                        \
-      store_##sfx(put, anywhere(load_##sfx(x)));                               \
-      for (size_t j = 0; put == rest && j < left; j++) to[i + j] = rest[j];    \
+      y = anywhere(y);                                                         \
+      if (left == LANES) {                                                     \
+        store_##sfx(to + i, y);                                                \
+        continue;                                                              \
+      }                                                                        \
+      store_##sfx(rest, y);                                                    \
+      for (size_t j = 0; j < left; j++) to[i + j] = rest[j];                   \
     }                                                                          \
   }                                                                            \
   void TL_K(name##_##sfx)(void *out, const void *a, size_t n) {                \
     T *to = out;                                                               \
     const T *from = a;                                                         \
     for (size_t i = 0; i < n;) {                                               \
-      if (!TL_SMALL)                                                           \
+      if (!TL_SMALL && n - i >= STEP)                                          \
         i += name##_most_##sfx(to + i, from + i, n - i);                       \
       const size_t count = TL_SMALL || n - i < BEYOND ? n - i : BEYOND;        \
       if (count > 0)                                                           \

@@ -375,7 +375,11 @@ static bool has_widths(const tl_typed *t) {
     return tl_jit_is_integer(t->type) && tl_jit_is_integer(t->from[1]);
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_MOVE:
-      return tl_jit_dtype(t->type) == tl_jit_dtype(t->from[1]);
+      return tl_jit_dtype(t->type) == tl_jit_dtype(t->from[1]) ||
+             (tl_jit_is_integer(t->type) && tl_jit_is_integer(t->from[1]) &&
+              tl_dtype_promote(tl_jit_dtype(t->type),
+                               tl_jit_dtype(t->from[1])) ==
+                  tl_jit_dtype(t->type));
     case TL_TYPED_AND:
     case TL_TYPED_OR:
     case TL_TYPED_XOR:

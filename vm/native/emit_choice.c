@@ -54,8 +54,7 @@ static bool is_old(const side *s, int r) {
 }
 
 // Reads a side that begins at [at] and ends with a jump. Each operation uses
-// what the one before it has made, or nothing that the side has made; constants
-// that are not the last stand in the operations already.
+// what the one before it has made, or nothing that the side has made.
 static bool read_side(const emitter *e, uint32_t at, side *s) {
   const tl_jit_code *code = e->code;
   *s = (side){.at = at, .result = -1};
@@ -70,8 +69,7 @@ static bool read_side(const emitter *e, uint32_t at, side *s) {
         (!follows && !is_old(s, t->b)) || !is_old(s, t->c))
       return false;
     s->written |= UINT64_C(1) << t->a;
-    if (t->op != TL_TYPED_CONST || code->ops[i + 1].op == TL_TYPED_JUMP)
-      s->result = t->a;
+    s->result = t->a;
     s->count++;
   }
   return false;
@@ -132,14 +130,11 @@ static void compute_side(emitter *e, const side *s, int in) {
   int has = -1;
   for (uint32_t i = 0; i < s->count; i++) {
     const tl_typed *t = &e->code->ops[s->at + i];
-    if (t->op == TL_TYPED_CONST) {
-      if (t->a == s->result && i + 1 == s->count)
-        set_constant(e, in, t->imm);
-      continue;
-    }
-    if (t->b != has)
+    if (t->op == TL_TYPED_CONST)
+      set_constant(e, in, t->imm);
+    else if (t->b != has)
       move_int(e, in, get(e, t->b, in));
-    if (t->op != TL_TYPED_MOVE)
+    if (t->op != TL_TYPED_MOVE && t->op != TL_TYPED_CONST)
       tl_jit_combine(e, t, in);
     cut(e, tl_jit_dtype(t->type), in, in);
     has = t->a;

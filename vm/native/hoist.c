@@ -248,80 +248,68 @@ static int32_t copy_label(tl_jit_code *code, int32_t of, int32_t loop) {
   return number;
 }
 
-// Whether the operation reads the slot, or may leave with it; those on
-// references, and what else is not known, are taken to do so.
-static bool reads(const tl_jit_code *code, const tl_typed *t, int slot) {
-  const int16_t operands[] = {
-      tl_typed_has_result(t) ? (int16_t)TL_JIT_NONE : t->a, t->b, t->c, t->d,
-      t->e};
-  const uint8_t *kinds = tl_typed_ops[t->op].kinds;
-  if (t->op >= TL_TYPED_CALL || t->op == TL_TYPED_COUNT)
-    return true;
-  for (int i = 0; i < 5; i++)
+// The slots that are read by an operation or where it goes, with those that are
+// read behind it: all where it is not known.
+static uint64_t read_from(const tl_jit_code *code, const tl_typed *t,
+                          uint64_t behind) {
+  const int16_t operands[] = {t->a, t->b, t->c, t->d, t->e};
+  bool is_known = t->op < TL_TYPED_CALL ||
+                  (t->op >= TL_TYPED_LEND && t->op <= TL_TYPED_RSET);
+  if (!is_known || t->exit < TL_JIT_NONE)
+    return UINT64_MAX;
+  bool writes = tl_typed_has_result(t) && t->op != TL_TYPED_COUNT;
+  uint64_t slots = (tl_typed_ops[t->op].goes & TL_GOES_Z) != 0 ? 0 : behind;
+  if (writes)
+    slots &= ~tl_jit_bit((uint32_t)t->a % TL_JIT_SLOTS);
+  for (int i = writes ? 1 : 0; i < 5; i++)
     if (operands[i] >= 0 && operands[i] < TL_JIT_FACTS &&
-        operands[i] % TL_JIT_SLOTS == slot &&
-        !(i == 2 && kinds[2] == TL_OPERAND_A))
-      return true;
-  int exit = t->exit >= 0 ? t->exit : tl_jit_jumps(t->op) ? -1 - t->to : -1;
-  if (exit >= 0 && (code->exits[exit].slots >> slot & 1) != 0)
-    return true;
-  return tl_jit_jumps(t->op) && t->to >= 0 &&
-         code->labels[t->to].types[slot] != TL_TYPE_UNKNOWN;
+        !(i == 2 && tl_typed_ops[t->op].kinds[2] == TL_OPERAND_A))
+      slots |= tl_jit_bit((uint32_t)operands[i] % TL_JIT_SLOTS);
+  bool goes = tl_jit_jumps(t->op) || t->other != TL_TYPE_UNKNOWN;
+  const int32_t exits[] = {t->exit, goes ? -1 - t->to : -1};
+  for (int i = 0; i < 2; i++)
+    if (exits[i] >= 0)
+      slots |= code->exits[exits[i]].slots;
+  return t->to < 0 ? slots : slots | code->flow->live[code->labels[t->to].pc];
 }
 
-// Whether nothing reads what the operation [at] of the new ones writes, as
-// happens to indices whose constants moved into the accesses. It is known in
-// one block alone: at its end a label says UNKNOWN of what is dead there, and
-// an exit names all that is not.
-static bool is_idle(const tl_hoisting *x, uint32_t at) {
-  const tl_jit_code *code = x->code;
-  const tl_typed *t = &code->ops[at];
-  int slot = t->a;
-  if (t->op != TL_TYPED_CONST && t->op != TL_TYPED_MOVE &&
-      t->op != TL_TYPED_ADD && t->op != TL_TYPED_SUB)
-    return false;
-  for (uint32_t i = at + 1; i < code->op_count; i++) {
-    t = &code->ops[i];
-    if (t->op == TL_TYPED_LABEL || reads(code, t, slot))
-      return false;
-    if (tl_typed_writes(t, slot) || t->op == TL_TYPED_JUMP)
-      return true;
-  }
-  return false;
-}
-
-// Takes an operation out of the new ones.
-static void take_out(tl_jit_code *code, uint32_t at) {
-  code->op_count--;
-  memmove(&code->ops[at], &code->ops[at + 1],
-          (code->op_count - at) * sizeof *code->ops);
-}
-
-// Takes idle operations out of the new ones from [start] on, and makes one of
-// spendings of fuel between which nothing leaves.
+// Leaves out operations from [start] on whose results nobody reads, such as
+// arguments of a call for which there is an operation, and indices whose
+// constants moved into the accesses; and makes one of spendings of fuel between
+// which nothing leaves. It goes from each block's end to its beginning. A
+// loop's body may begin with the variable, which is looked for there.
 //
-//     t9 = const 0      idle           t6 = fread row0[0]
+//     t9 = const 0      unread         t6 = fread row0[0]
 //     t6 = fread row0[0]               s = fadd s, t6
 //     s = fadd s, t6                   t6 = fread row0[1]
 //     spend 1           joins          s = fadd s, t6
 //     …                                spend 2
-static void tidy(tl_hoisting *x, uint32_t start) {
-  tl_jit_code *code = x->code;
-  int64_t later = 0;
+static void tidy(tl_jit_code *code, uint32_t start) {
+  uint64_t slots = UINT64_MAX;
+  uint32_t to = code->op_count;
+  tl_typed *later = NULL;
   for (uint32_t i = code->op_count; i-- > start;) {
-    tl_typed *t = &code->ops[i];
-    bool joins = t->op == TL_TYPED_SPEND && later > 0;
+    const tl_typed *t = &code->ops[i];
+    bool only_writes = t->op == TL_TYPED_CONST || t->op == TL_TYPED_RCONST ||
+                       t->op == TL_TYPED_FCONST || t->op == TL_TYPED_MOVE ||
+                       t->op == TL_TYPED_FMOVE || t->op == TL_TYPED_ADD ||
+                       t->op == TL_TYPED_SUB;
+    bool joins = t->op == TL_TYPED_SPEND && later != NULL;
     if (joins)
-      code->ops[later].imm += t->imm;
-    if (joins || is_idle(x, i)) {
-      take_out(code, i);
-      later -= later > 0;
-    } else if (t->op == TL_TYPED_SPEND) {
-      later = i;
-    } else if (t->exit >= 0 || tl_jit_jumps(t->op) || t->op == TL_TYPED_LABEL) {
-      later = 0;
-    }
+      later->imm += t->imm;
+    if (joins || (only_writes && i > 0 && t[-1].op != TL_TYPED_LABEL &&
+                  (slots >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0))
+      continue;
+    slots = read_from(code, t, slots);
+    if (t->op == TL_TYPED_SPEND)
+      later = &code->ops[to - 1];
+    else if (t->exit >= 0 || tl_jit_jumps(t->op) || t->op == TL_TYPED_LABEL)
+      later = NULL;
+    code->ops[--to] = *t;
   }
+  memmove(&code->ops[start], &code->ops[to],
+          (code->op_count - to) * sizeof *code->ops);
+  code->op_count -= to - start;
 }
 
 // The rows that go with the variable, which stand in the body, or those that do
@@ -402,7 +390,7 @@ static void append_fast(tl_hoisting *x) {
     if (!closed || i != size - 3)
       append(x, &ops[i]);
   }
-  tidy(x, start);
+  tidy(code, start);
 }
 
 // A block of the loop as it was. Labels that are in its other form, too, have
@@ -593,6 +581,7 @@ static uint32_t append_all(tl_hoisting *x) {
 }
 
 void tl_jit_hoist(tl_jit_code *code) {
+  tidy(code, 0);
   uint32_t slow = code->op_count;
   tl_hoisting *x = code->op_capacity < 2 * code->op_count + 2
                        ? NULL

@@ -59,19 +59,12 @@ typedef struct tl_hoisting {
   uint32_t row_count;
 } tl_hoisting;
 
-// Whether the operation has a result in that slot, as an integer, a float or a
-// reference. A step also writes what is left, which is no slot that the loop
-// may use.
-static inline bool tl_typed_writes(const tl_typed *t, int slot) {
-  return tl_typed_has_result(t) && t->a % TL_JIT_SLOTS == slot;
-}
-
 // The last operation before [at] that writes the slot, in the same block, which
 // begins behind operation 0; NULL: it is not known which one.
 static inline const tl_typed *tl_hoist_writer(const tl_typed *ops, int slot,
                                               uint32_t at) {
   while (--at > 0 && ops[at].op != TL_TYPED_LABEL)
-    if (tl_typed_writes(&ops[at], slot))
+    if (tl_typed_has_result(&ops[at]) && ops[at].a % TL_JIT_SLOTS == slot)
       return &ops[at];
   return NULL;
 }

@@ -573,7 +573,7 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
     return jit->is_refused ? TL_JIT_FAILED : TL_JIT_LEFT;
   }
   // Where it left at once, the same poll would only come back to it.
-  bool moved = left != frame || left->pc != entry;
+  bool moved = polls > 0 || left != frame || left->pc != entry;
   tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit) ? 1 : TL_FUEL);
   jit->wait = FIRST_WAIT;
   if (jit->has_failed)

@@ -72,6 +72,12 @@ typedef struct tl_typing_operand {
   tl_slot value;
 } tl_typing_operand;
 
+// Its register, or TL_JIT_NONE for a constant. A slot whose value is known has
+// its register all the same: it was set when the constant was.
+static inline int tl_typing_register(const tl_typing_operand *o) {
+  return o->slot < 0 ? TL_JIT_NONE
+                     : tl_jit_register((uint32_t)o->slot, o->type);
+}
 // The slot as an operand, with the type that it has where the pass stands.
 tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot);
 // Constant number k; as the operand of a float, where an integer has its float

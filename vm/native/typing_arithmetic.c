@@ -18,29 +18,13 @@
 #include "vm/builtin.h"
 #include "vm/elementwise.h"
 #include "vm/engine/operand.h"
+#include "vm/engine/scalars.h"
 #include "vm/region/region.h"
-#include "vm/types/type.h"
-
-// Constants of floats stand in operations as their bits: the emitter writes
-// them behind the code, where instructions read them.
-static int64_t float_bits(double f) {
-  int64_t bits;
-  memcpy(&bits, &f, sizeof bits);
-  return bits;
-}
 
 // Kinds of operands. A bool is no number: arithmetic on bools has rules of its
 // own. Complex numbers are left to tl_scalar_binary.
-static bool is_int(const tl_typing_operand *o) {
-  return tl_jit_is_integer(o->type);
-}
-// A float of either width that units compute in.
-static bool is_float(const tl_typing_operand *o) {
-  return tl_jit_is_float(o->type);
-}
-// What arithmetic takes.
 static bool is_number(const tl_typing_operand *o) {
-  return is_int(o) || is_float(o);
+  return tl_jit_is_integer(o->type) || tl_jit_is_float(o->type);
 }
 // Whether its dtype gives way to the other operand's, as a literal's does.
 static bool is_weak(const tl_typing_operand *o) {
@@ -58,13 +42,6 @@ static tl_jit_type meet(const tl_typing_operand *b,
                                            : tl_dtype_promote_weak(y, x);
   return (tl_jit_type)(tl_jit_of_dtype(both) |
                        (b->type & c->type & TL_TYPE_WEAK));
-}
-
-// The register of an operand, or none for a constant. A slot whose value is
-// known has its register all the same: it was set when the constant was.
-static int register_of(const tl_typing_operand *o) {
-  return o->slot < 0 ? TL_JIT_NONE
-                     : tl_jit_register((uint32_t)o->slot, o->type);
 }
 
 // Whether an operand is an integer of the dtype as it is. A weak one need not
@@ -86,22 +63,23 @@ static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
   t->imm = c->is_known ? c->value.i : 0;
 }
 
-// The bits of a constant operand as a float of the dtype, rounded once: by way
-// of float64 an integer would be rounded twice on its way to float32. A float32
-// has its bits at the lower end and 0 above.
+// The emitter writes the bits behind the code, where instructions read them. A
+// float32 has its bits at the lower end and 0 above.
 int64_t tl_typing_bits(const tl_typing_operand *o, tl_dtype dtype) {
-  tl_dtype from = tl_jit_dtype(o->type);
-  tl_slot v = o->value, single = {.tag = 0, .u = 0};
-  if (dtype == TL_FLOAT64)
-    return float_bits(from == TL_FLOAT64   ? v.f
-                      : from == TL_FLOAT32 ? (double)v.f32
-                      : from == TL_UINT64  ? (double)v.u
-                                           : (double)v.i);
-  single.f32 = from == TL_FLOAT64   ? (float)v.f
-               : from == TL_FLOAT32 ? v.f32
-               : from == TL_UINT64  ? (float)v.u
-                                    : (float)v.i;
-  return single.i;
+  tl_slot made = tl_none();
+  tl_scalar_cast(&o->value, dtype, &made);
+  return made.i;
+}
+
+// Whether the float64 is a power of two whose inverse is one that is no less
+// exact; then *bits become the inverse's. A product with that has the bits of
+// the quotient, and takes a third of its time.
+static bool has_inverse(int64_t *bits) {
+  int64_t exponent = *bits >> 52;
+  if ((*bits & 0xfffffffffffff) != 0 || exponent < 1 || exponent > 2045)
+    return false;
+  *bits = (2046 - exponent) << 52;
+  return true;
 }
 
 // Of floats only a constant of the bytecode stands in the operation: what is
@@ -110,8 +88,13 @@ int64_t tl_typing_bits(const tl_typing_operand *o, tl_dtype dtype) {
 static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                       tl_jit_type type, const tl_typing_operand *b,
                       const tl_typing_operand *c) {
-  tl_typed *t = tl_typing_set(x, op, a, type, register_of(b), register_of(c));
-  t->imm = c->slot >= 0 ? 0 : tl_typing_bits(c, tl_jit_dtype(type));
+  tl_dtype dtype = tl_jit_dtype(type);
+  int64_t imm = c->slot >= 0 ? 0 : tl_typing_bits(c, dtype);
+  bool halves = op == TL_TYPED_FDIV && c->slot < 0 && dtype == TL_FLOAT64 &&
+                has_inverse(&imm);
+  tl_typed *t = tl_typing_set(x, halves ? TL_TYPED_FMUL : op, a, type,
+                              tl_typing_register(b), tl_typing_register(c));
+  t->imm = imm;
 }
 
 // Whatever else the interpreter computes of two scalars, or of one ([c] is
@@ -122,8 +105,9 @@ static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 static void put_computed(tl_typing_pass *x, int op, uint32_t a,
                          tl_jit_type type, const tl_typing_operand *b,
                          const tl_typing_operand *c) {
-  tl_typed *t = tl_typing_set(x, TL_TYPED_COMPUTE, a, type, register_of(b),
-                              c == NULL ? TL_JIT_NONE : register_of(c));
+  tl_typed *t =
+      tl_typing_set(x, TL_TYPED_COMPUTE, a, type, tl_typing_register(b),
+                    c == NULL ? TL_JIT_NONE : tl_typing_register(c));
   if (c != NULL && c->slot < 0) {
     t->from[2] = c->type;
     t->imm = c->value.i;
@@ -273,14 +257,14 @@ static bool put_unary(tl_typing_pass *x, uint32_t a, uint32_t slot,
   tl_typing_operand b = tl_typing_slot(x, slot);
   if (!tl_jit_is_scalar(b.type))
     return false;
-  if (is_int(&b) && op == TL_OP_NEGATIVE)
+  if (tl_jit_is_integer(b.type) && op == TL_OP_NEGATIVE)
     tl_typing_set(x, TL_TYPED_NEG, a, b.type, b.slot, TL_JIT_NONE);
-  else if (is_float(&b) && (op == TL_OP_NEGATIVE || op == TL_OP_ABS))
+  else if (tl_jit_is_float(b.type) && (op == TL_OP_NEGATIVE || op == TL_OP_ABS))
     tl_typing_set(x, op == TL_OP_NEGATIVE ? TL_TYPED_FNEG : TL_TYPED_FABS, a,
-                  b.type, register_of(&b), TL_JIT_NONE);
+                  b.type, tl_typing_register(&b), TL_JIT_NONE);
   else if (is_number(&b) && op == TL_OP_SQRT)
     tl_typing_set(x, TL_TYPED_FSQRT, a, result_of((int)op, b.type),
-                  register_of(&b), TL_JIT_NONE);
+                  tl_typing_register(&b), TL_JIT_NONE);
   else {
     tl_jit_type type = result_of((int)op, b.type);
     if (type == TL_TYPE_UNKNOWN)
@@ -324,7 +308,7 @@ static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
                              const tl_typing_operand *c) {
   if (!tl_jit_is_scalar(b->type) || !tl_jit_is_scalar(c->type))
     return NULL;
-  bool ints = !is_float(b) && !is_float(c);
+  bool ints = !tl_jit_is_float(b->type) && !tl_jit_is_float(c->type);
   tl_dtype dtype = tl_jit_dtype(meet(b, c));
   if (tl_dtype_is_complex(tl_jit_dtype(b->type)) ||
       tl_dtype_is_complex(tl_jit_dtype(c->type)) ||
@@ -332,12 +316,13 @@ static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
       (!ints && !is_number(c)))
     return NULL;
   bool imm = ints ? c->is_known : c->slot < 0;
-  int right = imm ? TL_JIT_NONE : register_of(c);
+  int right = imm ? TL_JIT_NONE : tl_typing_register(c);
   tl_typed *t =
-      a >= 0 ? tl_typing_set(x, ints ? TL_TYPED_SET : TL_TYPED_FSET,
-                             (uint32_t)a, TL_TYPE_BOOL, register_of(b), right)
-             : tl_typing_put(x, ints ? TL_TYPED_IF : TL_TYPED_FIF, TL_JIT_NONE,
-                             register_of(b), right);
+      a >= 0
+          ? tl_typing_set(x, ints ? TL_TYPED_SET : TL_TYPED_FSET, (uint32_t)a,
+                          TL_TYPE_BOOL, tl_typing_register(b), right)
+          : tl_typing_put(x, ints ? TL_TYPED_IF : TL_TYPED_FIF, TL_JIT_NONE,
+                          tl_typing_register(b), right);
   t->condition = (uint8_t)(ints ? tl_typing_total(condition) : condition);
   if (ints) {
     t->imm = imm ? c->value.i : 0;
@@ -474,30 +459,24 @@ static tl_typing_step few(tl_typing_pass *x, const tl_ins *ins, tl_op op) {
 
 // --- Conversions ------------------------------------------------------------
 
-// The dtype that a call converts its first argument to, which is in slot
-// [first] of [count] arguments; TL_DTYPE_COUNT: it is no such call. astype(x,
-// dtype, copy), int(x, base) and float(x) are compiled with all arguments, of
-// which the constant ones are known.
+// The dtype that a call of astype(x, dtype), int(x) or float(x) converts its
+// first argument to, which is in slot [first] of [count] arguments: the one
+// that 0 gets by it. All others are known where they are constants.
+// TL_DTYPE_COUNT: it is no such call.
 static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
                             uint32_t first, uint32_t count) {
-  tl_slot second = tl_none();
-  if (count > 1 && (x->known >> (first + 1) & 1) != 0)
-    second = x->values[first + 1];
-  switch (builtin->fused) {
-    case TL_FUSED_CAST:
-      return count == 3 && tl_is_type(second) &&
-                     second.type->kind == TL_TYPE_DTYPE &&
-                     x->now[first + 2] == TL_TYPE_BOOL
-                 ? second.type->dtype
-                 : TL_DTYPE_COUNT;
-    case TL_FUSED_TO_INT:
-      return tl_class(second) == TL_CLASS_I64 && second.i == 0 ? TL_INT64
-                                                               : TL_DTYPE_COUNT;
-    case TL_FUSED_TO_FLOAT:
-      return count == 1 ? TL_FLOAT64 : TL_DTYPE_COUNT;
-    default:
-      return TL_DTYPE_COUNT;
+  tl_slot args[4] = {tl_int(0)}, made;
+  bool converts =
+      (builtin->fused == TL_FUSED_CAST || builtin->fused == TL_FUSED_TO_INT ||
+       builtin->fused == TL_FUSED_TO_FLOAT) &&
+      count <= 4;
+  for (uint32_t i = 1; converts && i < count; i++) {
+    converts = (x->known >> (first + i) & 1) != 0;
+    args[i] = x->values[first + i];
   }
+  return converts && builtin->at_once(x->code->vm, args, &made)
+             ? (tl_dtype)(made.tag >> 8 & 0xff)
+             : TL_DTYPE_COUNT;
 }
 
 // Widths of floats change by rounding once; of float64 what is below 2^62 is
@@ -515,18 +494,27 @@ tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
     return few(x, ins, TL_OP_MINIMUM);
   tl_typing_operand b = tl_typing_slot(x, a + 1);
   tl_dtype dtype = converts_to(x, builtin, a + 1, ins->b);
-  if (builtin->at_once == NULL || !tl_jit_has_dtype((int)dtype) ||
-      !is_number(&b))
+  if (!tl_jit_has_dtype((int)dtype) || !is_number(&b))
     return TL_TYPING_LEAVES;
   tl_jit_type type = tl_jit_of_dtype(dtype);
+  tl_slot known;
+  if (b.is_known && tl_scalar_cast(&b.value, dtype, &known)) {
+    tl_typing_set_constant(x, a, known);
+    return TL_TYPING_GOES_ON;
+  }
   if (tl_dtype_is_real(dtype)) {
-    tl_typing_set(x, TL_TYPED_FMOVE, a, type, register_of(&b), TL_JIT_NONE);
+    tl_typing_set(x, TL_TYPED_FMOVE, a, type, tl_typing_register(&b),
+                  TL_JIT_NONE);
     return TL_TYPING_GOES_ON;
   }
   bool cuts = dtype == TL_INT64 && tl_jit_dtype(b.type) == TL_FLOAT64;
-  if (!cuts && (!tl_dtype_is_integer(dtype) || !is_int(&b)))
+  if (!cuts && (!tl_dtype_is_integer(dtype) || !tl_jit_is_integer(b.type)))
     return TL_TYPING_LEAVES;
-  tl_typing_set(x, cuts ? TL_TYPED_TRUNC : TL_TYPED_FIT, a, type,
-                register_of(&b), TL_JIT_NONE);
+  bool fits = tl_dtype_promote(tl_jit_dtype(b.type), dtype) == dtype;
+  tl_typing_set(x,
+                cuts   ? TL_TYPED_TRUNC
+                : fits ? TL_TYPED_MOVE
+                       : TL_TYPED_FIT,
+                a, type, tl_typing_register(&b), TL_JIT_NONE);
   return TL_TYPING_GOES_ON;
 }

@@ -33,23 +33,6 @@ static bool is_heap(uint64_t tag) {
 // --- Moves, constants and variables
 // -------------------------------------------
 
-// A value that was owned is not where it was: a slot that lives on would own
-// what another one has. The memory of the slot that it left still says that it
-// owns, as behind the interpreter's MOV; it is dead, so nobody asks.
-static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
-                           bool borrows) {
-  uint64_t tag = tl_typing_tag(x, b);
-  bool moves = tl_tag_owns(tag) && !borrows;
-  tl_jit_type type = tl_typing_type(x, borrows ? tag & ~TL_OWNED : tag);
-  if (tag == 0 || type == TL_TYPE_UNKNOWN || a == b ||
-      (moves && (x->flow->live[x->then] & tl_jit_bit(b)) != 0))
-    return TL_TYPING_LEAVES;
-  tl_typing_set(x, TL_TYPED_LEND, a, type, (int)b, TL_JIT_NONE);
-  if (moves)
-    x->now[b] = TL_TYPE_UNKNOWN;
-  return TL_TYPING_GOES_ON;
-}
-
 // A constant: a number, or none, a text, a function. The address of these is in
 // the code, which goes with the function, and the constant with that.
 static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
@@ -64,6 +47,25 @@ static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
       value.i;
   x->known |= tl_jit_bit(a);
   x->values[a] = value;
+  return TL_TYPING_GOES_ON;
+}
+
+// A value that was owned is not where it was: a slot that lives on would own
+// what another one has. The memory of the slot that it left still says that it
+// owns, as behind the interpreter's MOV; it is dead, so nobody asks.
+static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
+                           bool borrows) {
+  uint64_t tag = tl_typing_tag(x, b);
+  bool moves = tl_tag_owns(tag) && !borrows;
+  tl_jit_type type = tl_typing_type(x, borrows ? tag & ~TL_OWNED : tag);
+  if (tag == 0 || type == TL_TYPE_UNKNOWN || a == b ||
+      (moves && (x->flow->live[x->then] & tl_jit_bit(b)) != 0))
+    return TL_TYPING_LEAVES;
+  if ((x->known >> b & 1) != 0)
+    return constant(x, a, x->values[b]);
+  tl_typing_set(x, TL_TYPED_LEND, a, type, (int)b, TL_JIT_NONE);
+  if (moves)
+    x->now[b] = TL_TYPE_UNKNOWN;
   return TL_TYPING_GOES_ON;
 }
 

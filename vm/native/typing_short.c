@@ -80,11 +80,6 @@ static bool are_alike(const short_operand *o, int count, tl_dtype dtype) {
   return true;
 }
 
-static int register_of(const short_operand *o) {
-  return o->is.slot < 0 ? TL_JIT_NONE
-                        : tl_jit_register((uint32_t)o->is.slot, o->is.type);
-}
-
 // Appends b op c, and with o[2] the next instruction's operation, whose result
 // is in slot [a]. NULL: nothing was appended.
 static tl_typed *put(tl_typing_pass *x, tl_op op, uint32_t a,
@@ -102,8 +97,9 @@ static tl_typed *put(tl_typing_pass *x, tl_op op, uint32_t a,
   for (int i = 0; i < count; i++)
     if (o[i].is_array)
       tl_typing_tag(x, (uint32_t)o[i].is.slot);
-  tl_typed *t = tl_typing_set(x, TL_TYPED_SHORT, a, type, register_of(&o[0]),
-                              register_of(&o[1]));
+  tl_typed *t =
+      tl_typing_set(x, TL_TYPED_SHORT, a, type, tl_typing_register(&o[0].is),
+                    tl_typing_register(&o[1].is));
   if ((uint32_t)taken != a)
     x->now[taken] = TL_TYPE_UNKNOWN;
   t->condition = (uint8_t)op;
