@@ -840,7 +840,8 @@ static bool is_sound(checking *c, const tl_typed *t) {
              t->d < TL_JIT_FIELDS && borrows(c, t);
     case TL_TYPED_ITEM:
       return is_container(c, t, false) && borrows(c, t) &&
-             (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
+             (t->other == TL_TYPE_UNKNOWN ? t->imm == 0
+                                          : t->dtype == TL_KIND_LIST);
     case TL_TYPED_SETITEM:
       return is_container(c, t, true);
     case TL_TYPED_APPEND:

@@ -302,24 +302,26 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// The item at the position, which moves on behind it. An item of another type
-// would go on behind both operations without having moved, so there is no
-// version for it: a list where two types were seen is the interpreter's, as is
-// one that gives its items away. Where the item is refused the position is as
-// it was, as the exit is made before.
+// The item at the position, which moves on behind it, and on the way to the
+// version of what follows for an item of the other type that was seen. A list
+// that gives its items away is the interpreter's. Where the item is refused the
+// position is as it was, as the exit is made before.
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t b = ins->b >> 4, position = b + 1;
   uint64_t tag = tl_typing_tag(x, b);
   bool list = tl_tag_is_kind(tag, TL_KIND_LIST);
-  if (list ? !stays(ins, tag) || x->flow->seen[2 * x->pc + 1] != 0
+  if (list ? !stays(ins, tag)
            : !tl_tag_is_kind(tag, TL_KIND_STRING) ||
                  tl_ins_extra(ins[1]) == TL_NEXT_OF_LIST)
     return seen(x, 0), TL_TYPING_LEAVES;
   tl_jit_type type = x->now[position];
   tl_typing_step went = item(x, ins->a >> 4, b, position);
-  if (went == TL_TYPING_GOES_ON)
-    tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
-        ->imm = 1;
+  if (went == TL_TYPING_LEAVES)
+    return went;
+  tl_typed *read = &x->code->ops[x->code->op_count - 1];
+  read->imm = read->other != TL_TYPE_UNKNOWN;
+  tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
+      ->imm = 1;
   return went;
 }
 
