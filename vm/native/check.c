@@ -270,6 +270,16 @@ static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
   return type != TL_TYPE_ENTRY;
 }
 
+// Whether the unit takes the arguments, which stand from slot [a] + 1 on.
+static bool is_callee(const checking *c, const tl_typed *t, int a,
+                      const tl_jit_unit *unit) {
+  bool fits = unit->is_function && unit->owns == (t->b >= 0) &&
+              unit->function->param_count == (uint32_t)t->d;
+  for (int i = 0; fits && i < t->d; i++)
+    fits = a + 1 + i < TL_JIT_SLOTS && tag_in(c, a + 1 + i) == unit->tags[i];
+  return fits;
+}
+
 // Of a value that is called the emitter takes the form from its type; UNKNOWN
 // where a function is. The callee finds its arguments behind the result's slot,
 // of its types. What lives below the result's slot has to be written back by
@@ -283,15 +293,17 @@ static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
 // the callee may leave; from that slot on all belongs to the callee and is
 // unknown afterwards.
 static bool is_call(checking *c, const tl_typed *t) {
-  const tl_jit_unit *callee = t->callee;
+  const tl_jit_unit *callee = t->callees[0];
   bool row = t->op == TL_TYPED_ROWCALL;
   int a = row ? t->to : t->a % TL_JIT_SLOTS;
-  if (callee == NULL || !callee->is_function || a < 0 || t->b > a ||
-      callee->owns != (t->b >= 0) ||
+  if (callee == NULL || a < 0 || t->b > a ||
       t->from[1] != (t->b < 0 ? TL_TYPE_UNKNOWN : c->now[t->b]) ||
-      callee->function->param_count != (uint32_t)t->d || t->exit < 0 ||
-      (uint32_t)t->exit >= c->code->exit_count)
+      t->exit < 0 || (uint32_t)t->exit >= c->code->exit_count)
     return false;
+  for (int i = 0; i < TL_JIT_CALLED && t->callees[i] != NULL; i++)
+    if (!is_callee(c, t, a, t->callees[i]) ||
+        !tl_jit_gives_same(t->callees[i], callee))
+      return false;
   bool result =
       row ? callee->result == TL_TYPE_ROW
       : tl_jit_is_reference(t->type)
@@ -300,9 +312,6 @@ static bool is_call(checking *c, const tl_typed *t) {
           : t->type == callee->result;
   if (!result)
     return false;
-  for (int i = 0; i < t->d; i++)
-    if (a + 1 + i >= TL_JIT_SLOTS || tag_in(c, a + 1 + i) != callee->tags[i])
-      return false;
   uint32_t pc = c->code->exits[t->exit].pc;
   uint64_t below = (UINT64_C(1) << a) - 1;
   if (!is_exit_of(c, (int32_t)t->imm, c->flow->live[pc] & below))
@@ -403,7 +412,7 @@ static bool is_given(const checking *c, uint32_t slot, uint64_t tag) {
   const tl_typed *before = &c->code->ops[c->at - 1];
   return !c->unit->owns || tl_tag_owns_all(tag) ||
          tl_jit_is_made_own(c->code, c->at, slot) ||
-         (before->op == TL_TYPED_ROWCALL && before->callee->owns);
+         (before->op == TL_TYPED_ROWCALL && before->callees[0]->owns);
 }
 
 // Whether the unit gives what it says: the tags of the results, which are what
