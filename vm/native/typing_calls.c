@@ -77,28 +77,20 @@ static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
   return true;
 }
 
-// Whether the instruction ends or settles what is a scalar here, and so does
-// nothing.
-static bool ends_scalar(const tl_typing_pass *x, const tl_ins *ins) {
-  bool ends = ins->op == TL_BC_DROP || ins->op == TL_BC_LEAVE ||
-              ins->op == TL_BC_INHERIT || ins->op == TL_BC_KEEP ||
-              ins->op == TL_BC_KEEPOF;
-  return ends && tl_jit_is_scalar(x->now[ins->a >> 4]);
-}
-
 // The instruction behind a call that takes its result apart: into as many names
 // as results, no rest; NULL: none does. Nothing may jump between the two, since
-// there the list would have to exist. It may move first, and arguments that are
-// scalars end without a trace:
+// there the list would have to exist. It may move first, and what owns nothing
+// ends without a trace:
 //
 //     t13 = callk f(t14, t15)    t5 = mov t13    drop t12    t6, t7 = unpack t5
-static const tl_ins *taker_of(const tl_typing_pass *x, const tl_ins *ins,
+static const tl_ins *taker_of(tl_typing_pass *x, const tl_ins *ins,
                               const tl_jit_unit *callee) {
   const tl_ins *then = ins + 2;
   uint16_t list = ins->a;
   if (then->op == TL_BC_MOV && then->b == list)
     list = then++->a;
-  while (ends_scalar(x, then)) then++;
+  while (then->a != list && then->b != list && tl_typing_is_idle(x, then))
+    then++;
   for (const tl_ins *at = ins + 2; at <= then; at++)
     if (x->flow->leads[at - x->p->code])
       return NULL;

@@ -87,10 +87,10 @@ static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
 // nothing, or, of those that keep what another slot needs, one that needs
 // nothing (interp.c has the same tests). Of one of the two the tag need not be
 // known; where one is a scalar, that suffices.
-static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
+bool tl_typing_is_idle(tl_typing_pass *x, const tl_ins *ins) {
   bool two = ins->op == TL_BC_KEEP || ins->op == TL_BC_INHERIT ||
              ins->op == TL_BC_HOLD || ins->op == TL_BC_DETACH;
-  if (ins->op < TL_BC_CHECKSET || ins->op > TL_BC_KEEPALL)
+  if (ins->op < TL_BC_CHECKSET || ins->op > TL_BC_KEEPOF)
     return false;
   if (tl_jit_is_scalar(x->now[ins->a >> 4]) ||
       (two && tl_jit_is_scalar(x->now[ins->b >> 4])))
@@ -635,7 +635,7 @@ static tl_typing_step truth_of(tl_typing_pass *x, const tl_ins *ins) {
 tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
-  if (is_idle(x, ins))
+  if (tl_typing_is_idle(x, ins))
     return TL_TYPING_GOES_ON;
   switch (ins->op) {
     case TL_BC_MOV:
