@@ -413,6 +413,16 @@ static tl_typing_step pop(tl_typing_pass *x, const tl_ins *ins) {
   return TL_TYPING_GOES_ON;
 }
 
+// typeof(x), which looks at the tag alone: a constant, where the tag says which
+// type that is, as it does of numbers, texts, lists and records.
+static tl_typing_step type_of(tl_typing_pass *x, const tl_ins *ins,
+                              const tl_builtin *builtin) {
+  tl_slot value = {.tag = tl_typing_tag(x, (ins->a >> 4) + 1u)}, type;
+  return value.tag != 0 && builtin->at_once(x->code->vm, &value, &type)
+             ? constant(x, ins->a >> 4, type)
+             : TL_TYPING_LEAVES;
+}
+
 // The calls of the library that units know, as far as it has a way at once for
 // them. One with more or fewer arguments is another call of that name.
 static tl_typing_step call_library(tl_typing_pass *x, const tl_ins *ins) {
@@ -425,6 +435,8 @@ static tl_typing_step call_library(tl_typing_pass *x, const tl_ins *ins) {
     return append(x, ins);
   if (ins->b == 2 && strcmp(builtin->name, "pop") == 0)
     return pop(x, ins);
+  if (ins->b == 1 && strcmp(builtin->name, "typeof") == 0)
+    return type_of(x, ins, builtin);
   return TL_TYPING_LEAVES;
 }
 
@@ -544,12 +556,24 @@ static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
                     (int)slot, 0};
 }
 
-// Whether values of two tags are equal, which is known where one of them is
-// none and the other none, a scalar, a record, a list or a text; false: it is
-// not known.
-static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
-  bool first = a == TL_TAG_NONE, second = b == TL_TAG_NONE;
-  uint64_t other = first ? b : a;
+// The type that an operand is known to be; NULL: it is not known, or none.
+static const tl_type *known_type(const tl_typing_pass *x, const compared *c) {
+  bool is_type = c->tag == TL_TAG_TYPE && c->slot >= 0 &&
+                 (x->known & tl_jit_bit((uint32_t)c->slot)) != 0;
+  return is_type ? x->values[c->slot].type : NULL;
+}
+
+// Whether two values are equal, which is known of two types that are, and where
+// one of them is none and the other none, a scalar, a record, a list or a text;
+// false: it is not known.
+static bool knows_equal(const tl_typing_pass *x, const compared *a,
+                        const compared *b, bool *equal) {
+  const tl_type *type = known_type(x, a), *type_b = known_type(x, b);
+  *equal = type == type_b;
+  if (type != NULL && type_b != NULL)
+    return true;
+  bool first = a->tag == TL_TAG_NONE, second = b->tag == TL_TAG_NONE;
+  uint64_t other = first ? b->tag : a->tag;
   *equal = first && second;
   return (first || second) &&
          (*equal || tl_jit_is_scalar(tl_jit_type_of(other)) ||
@@ -602,7 +626,7 @@ static tl_typing_step jump_compared(tl_typing_pass *x, const tl_ins *ins,
   }
   if (a.tag == 0 || b.tag == 0)
     return TL_TYPING_LEAVES;
-  if (!orders && knows_equal(a.tag, b.tag, &equal))
+  if (!orders && knows_equal(x, &a, &b, &equal))
     return jump_on_none(x, d, equal == (condition == TL_IF_EQ));
   condition = tl_typing_condition(ins->op, d->target <= x->pc);
   tl_typed *t = put_compare(x, condition, TL_JIT_NONE, &a, &b);
@@ -619,7 +643,7 @@ static tl_typing_step truth_of(tl_typing_pass *x, const tl_ins *ins) {
   bool equal;
   if (b.tag == 0 || c.tag == 0)
     return TL_TYPING_LEAVES;
-  if (ins->op > TL_BC_NE || !knows_equal(b.tag, c.tag, &equal))
+  if (ins->op > TL_BC_NE || !knows_equal(x, &b, &c, &equal))
     return put_compare(x, condition, (int)(ins->a >> 4), &b, &c) != NULL
                ? TL_TYPING_GOES_ON
                : TL_TYPING_LEAVES;
