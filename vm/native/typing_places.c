@@ -556,22 +556,16 @@ static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
                     (int)slot, 0};
 }
 
-// The type that an operand is known to be; NULL: it is not known, or none.
-static const tl_type *known_type(const tl_typing_pass *x, const compared *c) {
-  bool is_type = c->tag == TL_TAG_TYPE && c->slot >= 0 &&
-                 (x->known & tl_jit_bit((uint32_t)c->slot)) != 0;
-  return is_type ? x->values[c->slot].type : NULL;
-}
-
 // Whether two values are equal, which is known of two types that are, and where
 // one of them is none and the other none, a scalar, a record, a list or a text;
 // false: it is not known.
 static bool knows_equal(const tl_typing_pass *x, const compared *a,
                         const compared *b, bool *equal) {
-  const tl_type *type = known_type(x, a), *type_b = known_type(x, b);
-  *equal = type == type_b;
-  if (type != NULL && type_b != NULL)
-    return true;
+  if (a->tag == TL_TAG_TYPE && b->tag == TL_TAG_TYPE && a->slot >= 0 &&
+      b->slot >= 0) {
+    *equal = x->values[a->slot].type == x->values[b->slot].type;
+    return (x->known >> a->slot & x->known >> b->slot & 1) != 0;
+  }
   bool first = a->tag == TL_TAG_NONE, second = b->tag == TL_TAG_NONE;
   uint64_t other = first ? b->tag : a->tag;
   *equal = first && second;

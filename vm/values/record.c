@@ -127,33 +127,23 @@ static int32_t index_remove(tl_record *record, int64_t position) {
   return mark;
 }
 
-// Empties the index.
-static void index_clear(tl_record *record) {
-  memset(index_of(record), 0xff, (size_t)record->index_size * sizeof(entry));
-  moves_of(record)->count = 0;
-}
-
-// Enters all fields anew.
-static void index_build(tl_record *record) {
+// Enters all fields anew: by the [count] entries of an index that keeps no
+// moves, or, of none, by their keys.
+static void index_fill(tl_record *record, const entry *old, int32_t count) {
   if (record->index_size == 0)
     return;
-  index_clear(record);
+  memset(index_of(record), 0xff, (size_t)record->index_size * sizeof(entry));
+  moves_of(record)->count = 0;
+  for (int32_t i = 0; i < count; i++)
+    if (old[i].mark != NOBODY)
+      index_add(record, old[i].hash, old[i].mark);
   int64_t first = first_of(record);
-  for (int64_t i = 0; i < record->length; i++)
+  for (int64_t i = 0; count == 0 && i < record->length; i++)
     index_add(record, hash_of(record->fields[i].key), (int32_t)(i + first));
 }
 
-// Corrects the marks for fields that begin where the block does, so that no
-// move is kept.
-static void index_settle(tl_record *record) {
-  entry *index = index_of(record);
-  if (record->index_size == 0 ||
-      (first_of(record) == 0 && moves_of(record)->count == 0))
-    return;
-  for (int32_t i = 0; i < record->index_size; i++)
-    if (index[i].mark != NOBODY)
-      index[i].mark = (int32_t)position_of(record, index[i].mark);
-  moves_of(record)->count = 0;
+static void index_build(tl_record *record) {
+  index_fill(record, NULL, 0);
 }
 
 // Whether a field has the key that is looked for.
@@ -243,12 +233,12 @@ static tl_record *move_up(tl_record *record) {
 static tl_record *move_down(tl_record *record) {
   size_t gap = tl_gap_of(&record->head);
   tl_record *down = (tl_record *)(void *)((char *)record - gap);
-  index_settle(record);
   memmove(down, record,
           sizeof *record + (size_t)record->length * sizeof(tl_field));
   down->head.flags &= (uint8_t)~TL_GAP;
   down->head.nbytes += gap;
   down->capacity += (int64_t)(gap / sizeof(tl_field));
+  index_build(down);
   return down;
 }
 
@@ -263,26 +253,20 @@ static int64_t grown(int64_t capacity, int64_t needed) {
 
 // Gives a record that has been moved to a larger block that capacity. The index
 // lies behind the fields, so it is made anew there, of a copy of the old one;
-// where there is no memory for that, of the keys.
+// where it keeps moves, or there is no memory for that, of the keys.
 static void extend(tl_vm *vm, tl_record *record, int64_t capacity) {
   int32_t count = record->index_size;
   size_t nbytes = (size_t)count * sizeof(entry);
-  entry *old = count > 0 ? tl_spare_alloc(vm, nbytes) : NULL;
-  if (old != NULL) {
-    index_settle(record);
+  entry *old = count > 0 && moves_of(record)->count == 0
+                   ? tl_spare_alloc(vm, nbytes)
+                   : NULL;
+  if (old != NULL)
     memcpy(old, index_of(record), nbytes);
-  }
   record->capacity = capacity;
   record->index_size = index_size(capacity);
-  if (old == NULL) {
-    index_build(record);
-    return;
-  }
-  index_clear(record);
-  for (int32_t i = 0; i < count; i++)
-    if (old[i].mark != NOBODY)
-      index_add(record, old[i].hash, old[i].mark);
-  tl_spare_free(vm, old, nbytes);
+  index_fill(record, old, old == NULL ? 0 : count);
+  if (old != NULL)
+    tl_spare_free(vm, old, nbytes);
 }
 
 // Makes room for more fields.
