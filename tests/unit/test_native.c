@@ -212,15 +212,14 @@ static const char *const calling =
     "fn made(k) {\n"
     "  l, r, v = (1, 2, 3), (n: 4), [0.5, 1.5]\n"
     "  fn (i) = i % k + l[i % 3], fn (i) = r, fn (i) = v * k,\n"
-    "  fn (i) { i, k }\n"
-    "}\n"
+    "  fn (i) { i, k }\n}\n"
+    "fn power(k) { fn p(n) = if n == 0 { 1 } else { k * p(n - 1) }; p }\n"
     "fn total(f, g, h, p, n) {\n"
     "  s = 0\n"
     "  for i in 0..n {\n"
     "    a, b = p(i)\n"
     "    s += f(i) + g(i).n + h(i)[1] + a * b % 7\n"
-    "  }\n"
-    "  s\n"
+    "  }\n  s\n"
     "}\n"
     "fn turns(f, n) { s = 0; for i in 0..n { s = f[i % 3](s) }; s }\n"
     "fn norm(x) = x[0] * x[0] + x[1] * x[1]\n"
@@ -236,10 +235,11 @@ static void values_are_called_within(void **state) {
   snprintf(text, sizeof text, "%s%s", calling,
            "for k in 3..6 {\n  f, g, h, p = made(k)\n"
            "  print(total(f, g, h, p, 60000), norms([3.0, k], 30000))\n}\n"
-           "print(turns((x => x + 1, x => x * 2, x => x % 99), 30000))\n");
+           "print(turns((x => x + 1, x => x * 2, x => x % 99), 30000),\n"
+           "  turns((power(3), x => x % 17, x => x % 9), 30000))\n");
   assert_true(runs_of(text,
                       "870000.0 675000.0\n989996.0 937500.0\n"
-                      "1109999.0 1275000.0\n66\n") < 60);
+                      "1109999.0 1275000.0\n66 3\n") < 60);
 }
 
 // Points to the nearest of 4 centres: `best` is a literal's number first, and

@@ -280,6 +280,12 @@ static bool is_callee(const checking *c, const tl_typed *t, int a,
   return fits;
 }
 
+// Whether the record has a closure with a captured value of that number.
+static bool has_closure(const checking *c, int64_t number) {
+  return (!c->unit->is_function || c->unit->owns) && number >= 0 &&
+         (uint64_t)number < c->unit->function->capture_count;
+}
+
 // Of a value that is called the emitter takes the form from its type; UNKNOWN
 // where a function is. The callee finds its arguments behind the result's slot,
 // of its types. What lives below the result's slot has to be written back by
@@ -820,10 +826,11 @@ static bool is_sound(checking *c, const tl_typed *t) {
              t->d < TL_JIT_SLOTS;
     case TL_TYPED_NOT:
       return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL;
+    case TL_TYPED_SELF:
+      return has_closure(c, 0) &&
+             tl_jit_tag_of(c->unit, 0, t->type) == TL_TAG_CLOSURE;
     case TL_TYPED_CAPTURED:
-      return (!c->unit->is_function || c->unit->owns) && t->imm >= 0 &&
-             (uint64_t)t->imm < c->unit->function->capture_count &&
-             borrows(c, t);
+      return has_closure(c, t->imm) && borrows(c, t);
     case TL_TYPED_COMPUTE:
       return is_computed(c, t);
     case TL_TYPED_SHORT:

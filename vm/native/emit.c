@@ -86,6 +86,12 @@ void tl_gen_variable(emitter *e, const tl_typed *t) {
   put_word(e, t->a, T2, at + 8);
 }
 
+void tl_gen_self(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0);
+  read_word(e, a, RECORD, offsetof(tl_frame, closure));
+  put(e, t->a, a);
+}
+
 // Leaves where the variable owns what it has, which would have to be dropped.
 // The tag is written with the payload: the variable may have had another type,
 // which units that read it notice by the tag.

@@ -277,6 +277,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(LEND, RD, R, _, _, lend)                                              \
   /* imm: the address */                                                   \
   OP(RCONST, RD, _, _, _, constant)                                        \
+  /* a = the running closure */                                            \
+  OP(SELF, RD, _, _, _, self)                                              \
   /* a = field imm of record b, which was found at d */                    \
   OP(FIELD, VD, R, _, E, field)                                            \
   /* a = b[c]; of an array of more axes b[c, d] and b[c, d, e]; imm is 1 */ \

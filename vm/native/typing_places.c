@@ -179,6 +179,17 @@ static tl_typing_step captured(tl_typing_pass *x, const tl_ins *ins) {
   return TL_TYPING_GOES_ON;
 }
 
+// The running closure, by which a function within another one calls itself.
+// One without captures has no closure.
+static tl_typing_step self(tl_typing_pass *x, const tl_ins *ins) {
+  tl_jit_type type = tl_typing_type(x, TL_TAG_CLOSURE);
+  if (tl_ins_extra(*ins) != 0 || x->p->capture_count == 0 ||
+      type == TL_TYPE_UNKNOWN)
+    return TL_TYPING_LEAVES;
+  tl_typing_set(x, TL_TYPED_SELF, ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
+  return TL_TYPING_GOES_ON;
+}
+
 // a = b.name, where the instruction found it the last time: at the position of
 // the hint, which is at most TL_JIT_FIELDS. Records of another layout leave.
 static tl_typing_step field(tl_typing_pass *x, const tl_ins *ins,
@@ -665,6 +676,8 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return variable(x, ins);
     case TL_BC_GETC:
       return captured(x, ins);
+    case TL_BC_SELF:
+      return self(x, ins);
     case TL_BC_GETF:
       return field(x, ins, d);
     case TL_BC_GETEL:
