@@ -255,8 +255,8 @@ static void write_pc(emitter *e, uint32_t pc) {
   write_word(e, T0, RECORD, offsetof(tl_frame, pc));
 }
 
-// Whose record it is, [at] bytes behind that of the unit under way. The function
-// and the closure of what is called as a value are there already.
+// Whose record it is, [at] bytes behind that of the unit under way. The
+// function and the closure of what is called as a value are there already.
 static void write_owner(emitter *e, const tl_jit_unit *unit, int32_t at) {
   set_constant(e, T0, unit->owns ? TL_FRAME_OWNS : 0);
   write_half(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, flags));

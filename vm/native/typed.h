@@ -281,8 +281,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(SELF, RD, _, _, _, self)                                              \
   /* a = field imm of record b, which was found at d */                    \
   OP(FIELD, VD, R, _, E, field)                                            \
-  /* a = b[c]; of an array of more axes b[c, d] and b[c, d, e]; imm is 1 */ \
-  /* where c goes up by 1 on the way to the version of the other type */   \
+  /* a = b[c]; of an array of more axes b[c, d] and b[c, d, e]; imm 1: */  \
+  /* c goes up by 1 on the way to the version of the other type */         \
   OP(ITEM, VD, R, I, E, item)                                              \
   /* b[c] = a, and so on; exit: b is shared, its item counted, or the */   \
   /* dtype has no such integer */                                          \

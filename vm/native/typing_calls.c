@@ -39,10 +39,10 @@ static bool read_arguments(tl_typing_pass *x, uint32_t first, uint32_t count,
   return true;
 }
 
-// The functions that are called by the instruction; of a value those that it was
-// when frames came by. Returns how many; 0: none is known, or its arguments have
-// to be bound. The code compares the value each time, and the tag says whether
-// it is a closure. Who has in-place contracts looks at what is called.
+// The functions that are called by the instruction; of a value those that it
+// was when frames came by. Returns how many; 0: none is known, or its arguments
+// have to be bound. The code compares the value each time, and the tag says
+// whether it is a closure. Who has in-place contracts looks at what is called.
 static int called_functions(tl_typing_pass *x, const tl_ins *ins,
                             tl_prototype **functions) {
   uint32_t b = ins->b >> 4;
