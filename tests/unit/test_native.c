@@ -151,7 +151,8 @@ static void oldest_pieces_make_room(void **state) {
   tally_close(vm);
 }
 
-// What units have done by C: building, keys, texts, results that vary.
+// What units have done by C: building, keys, texts, results that vary; and what
+// they do: items of two types, and a text that ends behind a call.
 static const char *const building =
     "fn found(r, k) = if k in r { r[k] } else { none }\n"
     "fn built(n, most) {\n"
@@ -165,7 +166,13 @@ static const char *const building =
     "    if v != none { s += v }\n"
     "  }\n"
     "  s, len(l)\n"
-    "}\n";
+    "}\n"
+    "fn total(v) {\n  if typeof(v) != `list` { return v }\n  n = 0\n"
+    "  for x in v { n += total(x) }\n  n\n}\n"
+    "fn visit(g, u, l) {\n  for v in g[u] { l, n = visit(g, v, l) }\n"
+    "  append(l, u), len(l)\n}\n"
+    "fn walked(g, v, n) {\n  t = 0\n"
+    "  for i in 0..n { l, m = visit(g, \"a\", ()); t += total(v) + m }\n  t\n}\n";
 
 static void sum_runs(void *context, const tl_jit_report *report) {
   *(uint64_t *)context += report->is_given_up ? 1000 : report->runs;
@@ -189,28 +196,32 @@ static uint64_t runs_of(const char *source, const char *output) {
 // which forgets how often units ran, and at its end then.
 static void what_c_does_stays_within(void **state) {
   (void)state;
-  char text[1000];
+  char text[1200];
   snprintf(text, sizeof text, "%s%s", building,
            "for _ in 0..6 { r = built(20000, 20) }\nprint(r)\n");
   assert_true(runs_of(text, "(142992850, 20)\n") < 30);
+  snprintf(text, sizeof text, "%s%s", building,
+           "g = (a: (\"b\", \"c\", \"d\"), b: (\"d\",), c: (\"d\",), d: ())\n"
+           "print(walked(g, (1, (2, (3,)), 4), 9000))\n");
+  assert_true(runs_of(text, "135000\n") < 30);
 }
 
 // Functions that are called as values, with what they have captured: numbers,
-// lists, arrays and records, owned and borrowed results, and several.
+// lists, arrays and records, owned and borrowed results, several, and by turns.
 static const char *const calling =
     "fn made(k) {\n"
     "  l, r, v = (1, 2, 3), (n: 4), [0.5, 1.5]\n"
     "  fn (i) = i % k + l[i % 3], fn (i) = r, fn (i) = v * k,\n"
-    "  fn (i) { i, k }\n"
-    "}\n"
+    "  fn (i) { i, k }\n}\n"
+    "fn power(k) { fn p(n) = if n == 0 { 1 } else { k * p(n - 1) }; p }\n"
     "fn total(f, g, h, p, n) {\n"
     "  s = 0\n"
     "  for i in 0..n {\n"
     "    a, b = p(i)\n"
     "    s += f(i) + g(i).n + h(i)[1] + a * b % 7\n"
-    "  }\n"
-    "  s\n"
+    "  }\n  s\n"
     "}\n"
+    "fn turns(f, n) { s = 0; for i in 0..n { s = f[i % 3](s) }; s }\n"
     "fn norm(x) = x[0] * x[0] + x[1] * x[1]\n"
     "fn norms(x, n) {\n"
     "  s = 0.0\n"
@@ -223,10 +234,12 @@ static void values_are_called_within(void **state) {
   char text[1000];
   snprintf(text, sizeof text, "%s%s", calling,
            "for k in 3..6 {\n  f, g, h, p = made(k)\n"
-           "  print(total(f, g, h, p, 60000), norms([3.0, k], 30000))\n}\n");
+           "  print(total(f, g, h, p, 60000), norms([3.0, k], 30000))\n}\n"
+           "print(turns((x => x + 1, x => x * 2, x => x % 99), 30000),\n"
+           "  turns((power(3), x => x % 17, x => x % 9), 30000))\n");
   assert_true(runs_of(text,
                       "870000.0 675000.0\n989996.0 937500.0\n"
-                      "1109999.0 1275000.0\n") < 60);
+                      "1109999.0 1275000.0\n66 3\n") < 60);
 }
 
 // Points to the nearest of 4 centres: `best` is a literal's number first, and

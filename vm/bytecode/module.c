@@ -304,9 +304,9 @@ bool tl_depends_at(const tl_prototype *function, uint32_t pc) {
 }
 
 // A module read from a file has a path, even if it bears a library module's
-// name.
+// name. The main program is asked about most, at each error, and named first.
 bool tl_is_library(const tl_vm *vm, const tl_unit *unit) {
-  return unit->module->path == NULL &&
+  return unit->module != vm->main && unit->module->path == NULL &&
          tl_embedded_find(vm->library, unit->module->name->text) != NULL;
 }
 

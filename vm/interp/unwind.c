@@ -132,6 +132,19 @@ static int kind_of(const tl_prototype *function, const tl_handler *handler) {
   return ins->op == TL_BC_CATCH ? (int)tl_ins_extra(*ins) : TL_CATCHES_NAMED;
 }
 
+// Whether a `catch` waits for the error: the handler of the frame is of that
+// kind, or one of its callers' up to C, which may look at the error itself.
+static bool is_caught(const tl_frame *frame, int kind) {
+  while (kind != TL_CATCHES_NAMED && kind != TL_CATCHES_UNNAMED) {
+    if ((frame->flags & TL_FRAME_ENTRY) != 0)
+      return false;
+    frame--;
+    kind = kind_of(frame->function,
+                   tl_handler_at(frame->function, tl_frame_pc(frame)));
+  }
+  return true;
+}
+
 // In a function of the library the error gets no place: as with functions in C,
 // its place is the call of it, and the operands that it looked at mean nothing
 // there.
@@ -172,7 +185,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
   tl_slot file = {.tag = TL_TAG_STRING, .string = function->unit->file};
   vm->error.file = tl_retain(vm, file).string;
   // The record of a `catch` has no excerpt.
-  if (handler != TL_CATCHES_NAMED)
+  if (vm->error.is_final || !is_caught(vm->frame, handler))
     write_excerpt(vm, function->unit, place, where);
 }
 

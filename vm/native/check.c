@@ -270,6 +270,22 @@ static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
   return type != TL_TYPE_ENTRY;
 }
 
+// Whether the unit takes the arguments, which stand from slot [a] + 1 on.
+static bool is_callee(const checking *c, const tl_typed *t, int a,
+                      const tl_jit_unit *unit) {
+  bool fits = unit->is_function && unit->owns == (t->b >= 0) &&
+              unit->function->param_count == (uint32_t)t->d;
+  for (int i = 0; fits && i < t->d; i++)
+    fits = a + 1 + i < TL_JIT_SLOTS && tag_in(c, a + 1 + i) == unit->tags[i];
+  return fits;
+}
+
+// Whether the record has a closure with a captured value of that number.
+static bool has_closure(const checking *c, int64_t number) {
+  return (!c->unit->is_function || c->unit->owns) && number >= 0 &&
+         (uint64_t)number < c->unit->function->capture_count;
+}
+
 // Of a value that is called the emitter takes the form from its type; UNKNOWN
 // where a function is. The callee finds its arguments behind the result's slot,
 // of its types. What lives below the result's slot has to be written back by
@@ -283,15 +299,17 @@ static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
 // the callee may leave; from that slot on all belongs to the callee and is
 // unknown afterwards.
 static bool is_call(checking *c, const tl_typed *t) {
-  const tl_jit_unit *callee = t->callee;
+  const tl_jit_unit *callee = t->callees[0];
   bool row = t->op == TL_TYPED_ROWCALL;
   int a = row ? t->to : t->a % TL_JIT_SLOTS;
-  if (callee == NULL || !callee->is_function || a < 0 || t->b > a ||
-      callee->owns != (t->b >= 0) ||
+  if (callee == NULL || a < 0 || t->b > a ||
       t->from[1] != (t->b < 0 ? TL_TYPE_UNKNOWN : c->now[t->b]) ||
-      callee->function->param_count != (uint32_t)t->d || t->exit < 0 ||
-      (uint32_t)t->exit >= c->code->exit_count)
+      t->exit < 0 || (uint32_t)t->exit >= c->code->exit_count)
     return false;
+  for (int i = 0; i < TL_JIT_CALLED && t->callees[i] != NULL; i++)
+    if (!is_callee(c, t, a, t->callees[i]) ||
+        !tl_jit_gives_same(t->callees[i], callee))
+      return false;
   bool result =
       row ? callee->result == TL_TYPE_ROW
       : tl_jit_is_reference(t->type)
@@ -300,9 +318,6 @@ static bool is_call(checking *c, const tl_typed *t) {
           : t->type == callee->result;
   if (!result)
     return false;
-  for (int i = 0; i < t->d; i++)
-    if (a + 1 + i >= TL_JIT_SLOTS || tag_in(c, a + 1 + i) != callee->tags[i])
-      return false;
   uint32_t pc = c->code->exits[t->exit].pc;
   uint64_t below = (UINT64_C(1) << a) - 1;
   if (!is_exit_of(c, (int32_t)t->imm, c->flow->live[pc] & below))
@@ -407,7 +422,7 @@ static bool is_given(const checking *c, uint32_t slot, uint64_t tag) {
   const tl_typed *before = &c->code->ops[c->at - 1];
   return !c->unit->owns || tl_tag_owns_all(tag) ||
          tl_jit_is_made_own(c->code, c->at, slot) ||
-         (before->op == TL_TYPED_ROWCALL && before->callee->owns);
+         (before->op == TL_TYPED_ROWCALL && before->callees[0]->owns);
 }
 
 // Whether the unit gives what it says: the tags of the results, which are what
@@ -815,10 +830,11 @@ static bool is_sound(checking *c, const tl_typed *t) {
              t->d < TL_JIT_SLOTS;
     case TL_TYPED_NOT:
       return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL;
+    case TL_TYPED_SELF:
+      return has_closure(c, 0) &&
+             tl_jit_tag_of(c->unit, 0, t->type) == TL_TAG_CLOSURE;
     case TL_TYPED_CAPTURED:
-      return (!c->unit->is_function || c->unit->owns) && t->imm >= 0 &&
-             (uint64_t)t->imm < c->unit->function->capture_count &&
-             borrows(c, t);
+      return has_closure(c, t->imm) && borrows(c, t);
     case TL_TYPED_COMPUTE:
       return is_computed(c, t);
     case TL_TYPED_SHORT:
@@ -844,7 +860,8 @@ static bool is_sound(checking *c, const tl_typed *t) {
              t->d < TL_JIT_FIELDS && borrows(c, t);
     case TL_TYPED_ITEM:
       return is_container(c, t, false) && borrows(c, t) &&
-             (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
+             (t->other == TL_TYPE_UNKNOWN ? t->imm == 0
+                                          : t->dtype == TL_KIND_LIST);
     case TL_TYPED_SETITEM:
       return is_container(c, t, true);
     case TL_TYPED_APPEND:

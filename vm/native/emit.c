@@ -86,6 +86,12 @@ void tl_gen_variable(emitter *e, const tl_typed *t) {
   put_word(e, t->a, T2, at + 8);
 }
 
+void tl_gen_self(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0);
+  read_word(e, a, RECORD, offsetof(tl_frame, closure));
+  put(e, t->a, a);
+}
+
 // Leaves where the variable owns what it has, which would have to be dropped.
 // The tag is written with the payload: the variable may have had another type,
 // which units that read it notice by the tag.
@@ -249,40 +255,60 @@ static void write_pc(emitter *e, uint32_t pc) {
   write_word(e, T0, RECORD, offsetof(tl_frame, pc));
 }
 
-// Whose record it is, [at] bytes behind that of the unit under way. The closure
-// of what is called as a value is there already.
+// Whose record it is, [at] bytes behind that of the unit under way. The
+// function and the closure of what is called as a value are there already.
 static void write_owner(emitter *e, const tl_jit_unit *unit, int32_t at) {
-  set_constant(e, T0, (int64_t)(intptr_t)unit->function);
-  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, function));
   set_constant(e, T0, unit->owns ? TL_FRAME_OWNS : 0);
   write_half(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, flags));
   if (unit->owns)
     return;
   write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, closure));
+  set_constant(e, T0, (int64_t)(intptr_t)unit->function);
+  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, function));
 }
 
-// Leaves where the value that is called is another function than it was when
-// the unit was made. Which one that is the callee's unit says, not the code:
-// where the function has been freed since, it is none. Its closure goes into
-// its record; a function without captures has none.
-static void find_called(emitter *e, const tl_typed *t) {
-  uint64_t tag = t->from[1] == TL_TYPE_ENTRY
-                     ? e->unit->tags[t->b]
-                     : tl_jit_tag_of(e->unit, (uint32_t)t->b, t->from[1]);
-  bool is_closure = (tag >> 8 & 0xff) == TL_KIND_CLOSURE;
+// Whether a value is called that is a closure, not a function without captures.
+static bool calls_closure(const emitter *e, const tl_typed *t) {
+  uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->b, t->from[1]);
+  return (tag >> 8 & 0xff) == TL_KIND_CLOSURE;
+}
+
+// Compares the value that is called with the functions of the units that it may
+// be, each by its unit's field: where a function has been freed since, that is
+// none. T1 then has the function, and T2, where they are equal, the address of
+// the field.
+static void compare_called(emitter *e, const tl_typed *t) {
   int called = get(e, t->b, T0);
   move_int(e, T1, called);
-  if (is_closure) {
+  if (calls_closure(e, t)) {
     read_word(e, T1, called, offsetof(tl_closure, members));
     read_word(e, T1, T1, 0);
   }
-  set_constant(e, T2, (int64_t)(intptr_t)&t->callee->function);
-  compare_word(e, T1, T2, 0);
+  uint32_t found[TL_JIT_CALLED], count = 0;
+  for (int i = 0; i < TL_JIT_CALLED && t->callees[i] != NULL; i++) {
+    if (i > 0)
+      found[count++] = skip(e, TL_CC_E);
+    set_constant(e, T2, (int64_t)(intptr_t)&t->callees[i]->function);
+    compare_word(e, T1, T2, 0);
+  }
+  while (count > 0) here(e, found[--count]);
+}
+
+// Leaves where the value that is called is another function than those that it
+// was when the unit was made. It goes into its record, with its closure; a
+// function without captures has none.
+static void find_called(emitter *e, const tl_typed *t) {
+  enum { RECORD_ABOVE = sizeof(tl_frame) };
+  int called = T0;
+  compare_called(e, t);
   leave_if(e, TL_CC_NE, t);
-  int32_t at = (int32_t)sizeof(tl_frame) + (int32_t)offsetof(tl_frame, closure);
-  if (!is_closure)
-    set_constant(e, called = T0, 0);
-  write_word(e, called, RECORD, at);
+  if (calls_closure(e, t))
+    called = get(e, t->b, T0);
+  else
+    set_constant(e, T0, 0);
+  write_word(e, T1, RECORD, RECORD_ABOVE + (int)offsetof(tl_frame, function));
+  write_word(e, called, RECORD,
+             RECORD_ABOVE + (int)offsetof(tl_frame, closure));
 }
 
 // Leaves where an argument is an array that a region may begin with.
@@ -358,11 +384,12 @@ static void note_callee(tl_jit *jit, const tl_jit_unit *callee, int step) {
 void tl_gen_call(emitter *e, const tl_typed *t) {
   const tl_jit_exit *within = &e->code->exits[t->imm];
   const tl_jit_exit *before = &e->code->exits[t->exit];
-  const tl_jit_unit *callee = t->callee;
+  const tl_jit_unit *callee = t->callees[0];
   bool floats = is_float(t->a), row = t->op == TL_TYPED_ROWCALL;
   int base = (row ? t->to : t->a % TL_JIT_SLOTS) + 1;
   uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
-  note_callee(e->code->vm->jit, callee, base);
+  for (int i = 0; i < TL_JIT_CALLED && t->callees[i] != NULL; i++)
+    note_callee(e->code->vm->jit, t->callees[i], base);
   move_slots(e, within->slots, within->types, false);
   move_slots(e, arguments & before->slots, before->types, false);
   write_reference_tags(e, arguments & before->slots, before->types);
@@ -376,9 +403,16 @@ void tl_gen_call(emitter *e, const tl_typed *t) {
   if (t->b >= 0)
     find_called(e, t);
   tl_gen_poll(e, t);
+  if (t->callees[1] != NULL)
+    compare_called(e, t);
   add_constant(e, SLOTS, base * 16);
   add_constant(e, RECORD, (int32_t)sizeof(tl_frame));
-  call_unit(e, callee);
+  if (t->callees[1] != NULL)
+    call_at(e, T2,
+            (int32_t)offsetof(tl_jit_unit, code) -
+                (int32_t)offsetof(tl_jit_unit, function));
+  else
+    call_unit(e, callee);
   add_constant(e, SLOTS, -base * 16);
   add_constant(e, RECORD, -(int32_t)sizeof(tl_frame));
   test_left(e);
@@ -580,7 +614,7 @@ static uint32_t emit_within(emitter *e, int32_t op) {
   const tl_typed *t = &e->code->ops[op];
   const tl_jit_exit *exit = &e->code->exits[t->imm];
   uint32_t at = e->as.size;
-  write_owner(e, t->callee, sizeof(tl_frame));
+  write_owner(e, t->callees[0], sizeof(tl_frame));
   write_back(e, exit, false);
   leave(e, exit);
   return at;

@@ -133,7 +133,7 @@ static void check_alone(emitter *e, const tl_typed *t, int base) {
 
 // Of an item whose tag is in T0: the payload to the result's register, if it
 // has the type; of the other type to that one's, and on to where the operation
-// says.
+// says. The position in a list that a loop walks moves on there.
 static void load_typed(emitter *e, const tl_typed *t, place p) {
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
   uint64_t tag = tl_jit_tag_of(e->unit, slot, t->type);
@@ -145,6 +145,11 @@ static void load_typed(emitter *e, const tl_typed *t, place p) {
     compare_constant(e, T0, (int64_t)tl_jit_tag_of(e->unit, slot, t->other));
     leave_if(e, TL_CC_NE, t);
     put_word(e, tl_jit_register(slot, t->other), p.base, payload_of(p));
+    if (t->op == TL_TYPED_ITEM && t->imm != 0) {
+      int position = get(e, t->c, T0);
+      add_constant(e, position, 1);
+      put(e, t->c, position);
+    }
     go_to(e, t->to);
     here(e, same);
   }

@@ -217,13 +217,18 @@ static bool keep_seen(const tl_ins *ins, uint64_t *seen, uint64_t tag,
     }
     case TL_BC_SETPATH:
       return keep(seen, tag, 1);
-    // The function that was called last: who takes a function calls it many
-    // times, and is then given another one. Its second word has their count.
+    // The functions that were called last, one after the other: who takes a
+    // function calls it many times, and is then given another one. The last
+    // place has their count.
     case TL_BC_CALL: {
-      bool is_new = seen[0] != tag && seen[2] < MOST_CALLED;
-      seen[2] += is_new;
-      seen[0] = is_new ? tag : seen[0];
-      return is_new;
+      uint64_t *count = &seen[TL_JIT_CALLED];
+      for (int i = 0; i < TL_JIT_CALLED; i++)
+        if (seen[i] == tag)
+          return false;
+      if (*count == MOST_CALLED)
+        return false;
+      seen[(*count)++ % TL_JIT_CALLED] = tag;
+      return true;
     }
     default:
       return keep(seen, tag & ~TL_OWNED, 2);

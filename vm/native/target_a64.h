@@ -331,6 +331,11 @@ static inline void call_c(emitter *e, intptr_t function) {
   tl_a64_constant(&e->as, TL_X16, function);
   tl_a64_rr(&e->as, TL_A64_BLR, 0, TL_X16);
 }
+// The code whose address is in memory.
+static inline void call_at(emitter *e, int base, int32_t at) {
+  read_word(e, TL_X16, base, at);
+  tl_a64_rr(&e->as, TL_A64_BLR, 0, TL_X16);
+}
 // The code of a unit; what is in registers is lost.
 static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
   if (callee == e->unit) {
@@ -339,8 +344,7 @@ static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
     return;
   }
   tl_a64_constant(&e->as, TL_X16, (int64_t)(intptr_t)&callee->code);
-  read_word(e, TL_X16, TL_X16, 0);
-  tl_a64_rr(&e->as, TL_A64_BLR, 0, TL_X16);
+  call_at(e, TL_X16, 0);
 }
 // A unit has returned 1 in x2, and so it has left: not equal.
 static inline void test_left(emitter *e) {

@@ -354,6 +354,10 @@ static inline void call_c(emitter *e, intptr_t function) {
   tl_x64_constant(&e->as, TL_AX, (int64_t)function);
   tl_x64_rr(&e->as, 0, 0xff, 2, TL_AX);
 }
+// The code whose address is in memory.
+static inline void call_at(emitter *e, int base, int32_t at) {
+  tl_x64_rm(&e->as, 0, 0xff, 2, base, at);
+}
 // The code of a unit; what is in registers is lost.
 static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
   if (callee == e->unit) {
@@ -362,7 +366,7 @@ static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
     return;
   }
   tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)&callee->code);
-  tl_x64_rm(&e->as, 0, 0xff, 2, TL_AX, 0);
+  call_at(e, TL_AX, 0);
 }
 // A unit has returned 1 in edx, and so it has left: not equal.
 static inline void test_left(emitter *e) {

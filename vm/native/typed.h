@@ -50,6 +50,8 @@ enum {
   // results that a function of it hands over side by side.
   TL_JIT_TAGS = 32,
   TL_JIT_CALLEES = 8,
+  // The functions that one place calls as values: as many as learn.c keeps.
+  TL_JIT_CALLED = 3,
   TL_JIT_RESULTS = 4,
   // Steps of a place that is reached without leaving, and the position of a
   // field that is looked for.
@@ -275,9 +277,12 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(LEND, RD, R, _, _, lend)                                              \
   /* imm: the address */                                                   \
   OP(RCONST, RD, _, _, _, constant)                                        \
+  /* a = the running closure */                                            \
+  OP(SELF, RD, _, _, _, self)                                              \
   /* a = field imm of record b, which was found at d */                    \
   OP(FIELD, VD, R, _, E, field)                                            \
-  /* a = b[c]; of an array of more axes b[c, d] and b[c, d, e] */          \
+  /* a = b[c]; of an array of more axes b[c, d] and b[c, d, e]; imm 1: */  \
+  /* c goes up by 1 on the way to the version of the other type */         \
   OP(ITEM, VD, R, I, E, item)                                              \
   /* b[c] = a, and so on; exit: b is shared, its item counted, or the */   \
   /* dtype has no such integer */                                          \
@@ -500,7 +505,9 @@ typedef struct tl_typed {
   tl_jit_type from[4];
   int32_t to, exit;
   int64_t imm;
-  struct tl_jit_unit *callee;  // of calls
+  // Of calls; of a value the units of all functions that it may be, which give
+  // the same. NULL: no further one.
+  struct tl_jit_unit *callees[TL_JIT_CALLED];
 } tl_typed;
 
 // Leaving at [pc]: the slots in the set are written back with these types.
@@ -669,6 +676,15 @@ static inline uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot,
          : tl_jit_is_reference(t) ? unit->references[t - TL_TYPE_REFERENCE]
          : t == TL_TYPE_ENTRY     ? unit->tags[slot]
                                   : 0;
+}
+
+// Whether two units give results of the same types, in the same way.
+static inline bool tl_jit_gives_same(const tl_jit_unit *u,
+                                     const tl_jit_unit *v) {
+  return u->result == v->result && u->is_single == v->is_single &&
+         u->result_count == v->result_count &&
+         memcmp(u->result_tags, v->result_tags,
+                u->result_count * sizeof *u->result_tags) == 0;
 }
 
 // Whether the operations before number [at] have had C make an owner of what is

@@ -138,6 +138,8 @@ int32_t tl_typing_jump(tl_typing_pass *x, uint32_t pc);
 uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot);
 // The type of a value with that tag; UNKNOWN: there are too many of them.
 tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag);
+// Whether the instruction, one on ownership, has nothing to do.
+bool tl_typing_is_idle(tl_typing_pass *x, const tl_ins *ins);
 // Types what reads, moves and compares references, and items of them; all else
 // leaves.
 tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,

@@ -39,19 +39,28 @@ static bool read_arguments(tl_typing_pass *x, uint32_t first, uint32_t count,
   return true;
 }
 
-// The function that is called as a value by the instruction, as it was when a
-// frame came by; NULL: it is not known, or its arguments have to be bound. The
-// code compares it each time, and the tag says whether it is a closure. Who has
-// in-place contracts looks at what is called.
-static tl_prototype *called_value(tl_typing_pass *x, const tl_ins *ins) {
+// The functions that are called by the instruction; of a value those that it
+// was when frames came by. Returns how many; 0: none is known, or its arguments
+// have to be bound. The code compares the value each time, and the tag says
+// whether it is a closure. Who has in-place contracts looks at what is called.
+static int called_functions(tl_typing_pass *x, const tl_ins *ins,
+                            tl_prototype **functions) {
   uint32_t b = ins->b >> 4;
-  uint64_t tag = tl_typing_tag(x, b);
+  if (ins->op == TL_BC_CALLK) {
+    functions[0] = x->p->constants[tl_ins_extra(ins[1])].pointer;
+    return 1;
+  }
   if (b > ins->a >> 4 || tl_ins_extra(ins[1]) != 0 ||
-      x->code->vm->has_contracts || !tl_tag_is_function(tag))
-    return NULL;
-  uint64_t number = x->flow->seen[2 * x->pc];
-  x->is_unseen |= number == 0;
-  return tl_jit_find_function(x->code->vm, number);
+      x->code->vm->has_contracts || !tl_tag_is_function(tl_typing_tag(x, b)))
+    return 0;
+  const uint64_t *seen = &x->flow->seen[2 * x->pc];
+  int count = 0;
+  x->is_unseen |= seen[0] == 0;
+  for (int i = 0; i < TL_JIT_CALLED; i++) {
+    functions[count] = tl_jit_find_function(x->code->vm, seen[i]);
+    count += functions[count] != NULL;
+  }
+  return count;
 }
 
 // The unit that is called counts as one of this unit's; false: there are too
@@ -68,28 +77,20 @@ static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
   return true;
 }
 
-// Whether the instruction ends or settles what is a scalar here, and so does
-// nothing.
-static bool ends_scalar(const tl_typing_pass *x, const tl_ins *ins) {
-  bool ends = ins->op == TL_BC_DROP || ins->op == TL_BC_LEAVE ||
-              ins->op == TL_BC_INHERIT || ins->op == TL_BC_KEEP ||
-              ins->op == TL_BC_KEEPOF;
-  return ends && tl_jit_is_scalar(x->now[ins->a >> 4]);
-}
-
 // The instruction behind a call that takes its result apart: into as many names
 // as results, no rest; NULL: none does. Nothing may jump between the two, since
-// there the list would have to exist. It may move first, and arguments that are
-// scalars end without a trace:
+// there the list would have to exist. It may move first, and what owns nothing
+// ends without a trace:
 //
 //     t13 = callk f(t14, t15)    t5 = mov t13    drop t12    t6, t7 = unpack t5
-static const tl_ins *taker_of(const tl_typing_pass *x, const tl_ins *ins,
+static const tl_ins *taker_of(tl_typing_pass *x, const tl_ins *ins,
                               const tl_jit_unit *callee) {
   const tl_ins *then = ins + 2;
   uint16_t list = ins->a;
   if (then->op == TL_BC_MOV && then->b == list)
     list = then++->a;
-  while (ends_scalar(x, then)) then++;
+  while (then->a != list && then->b != list && tl_typing_is_idle(x, then))
+    then++;
   for (const tl_ins *at = ins + 2; at <= then; at++)
     if (x->flow->leads[at - x->p->code])
       return NULL;
@@ -161,7 +162,8 @@ static bool result_types(tl_typing_pass *x, const tl_jit_unit *callee,
 // where the callee has left, with nothing from the result's slot on, which is
 // the callee's by then.
 static void put_call(tl_typing_pass *x, uint32_t a, int b, uint32_t count,
-                     tl_jit_unit *callee, const tl_jit_type *types) {
+                     tl_jit_unit **callees, const tl_jit_type *types) {
+  const tl_jit_unit *callee = callees[0];
   int32_t before = tl_typing_exit(x);
   tl_jit_type called = b < 0 ? TL_TYPE_UNKNOWN : x->now[b];
   // While the call is under way, what lives across it is in its slots.
@@ -187,7 +189,31 @@ static void put_call(tl_typing_pass *x, uint32_t a, int b, uint32_t count,
   t->d = (int16_t)count;
   t->imm = within;
   t->exit = before;
-  t->callee = callee;
+  memcpy(t->callees, callees, sizeof t->callees);
+}
+
+// The units that the instruction calls, with these arguments: the first whose
+// result is known, and those that give the same. A value that is another
+// function leaves.
+static tl_typing_step find_units(tl_typing_pass *x, const tl_ins *ins,
+                                 uint32_t count, const uint64_t *tags,
+                                 tl_jit_unit **units) {
+  tl_prototype *functions[TL_JIT_CALLED];
+  int found = 0, function_count = called_functions(x, ins, functions);
+  for (int i = 0; i < function_count; i++) {
+    const tl_prototype *p = functions[i];
+    if (!p->plain || p->param_count != count || p->slot_count > TL_JIT_SLOTS)
+      continue;
+    tl_jit_unit *unit = x->find(x->code->vm, functions[i], tags,
+                                ins->op == TL_BC_CALL, x->defers);
+    bool is_known = unit != NULL && unit->result != TL_TYPE_UNKNOWN;
+    if (!is_known && !x->defers)
+      return TL_TYPING_WAITS;
+    if (unit != NULL && add_callee(x->unit, unit) && is_known &&
+        (found == 0 || tl_jit_gives_same(units[0], unit)))
+      units[found++] = unit;
+  }
+  return found > 0 ? TL_TYPING_GOES_ON : TL_TYPING_LEAVES;
 }
 
 // Whether the unit may give results of that type and those tags. The first
@@ -247,26 +273,23 @@ static bool passes_on(tl_typing_pass *x, const tl_jit_unit *callee) {
 tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
   bool owns = ins->op == TL_BC_CALL;
   uint32_t a = ins->a >> 4, count = owns ? ins->c : ins->b;
-  tl_prototype *callee = owns ? called_value(x, ins)
-                              : x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint64_t tags[TL_JIT_SLOTS] = {0};
   tl_jit_type types[TL_JIT_RESULTS] = {0};
-  if (callee == NULL || !callee->plain || callee->param_count != count ||
-      callee->slot_count > TL_JIT_SLOTS ||
-      !read_arguments(x, a + 1, count, tags))
+  tl_jit_unit *units[TL_JIT_CALLED] = {NULL};
+  if (!read_arguments(x, a + 1, count, tags))
     return TL_TYPING_LEAVES;
-  tl_jit_unit *unit = x->find(x->code->vm, callee, tags, owns, x->defers);
-  if ((unit == NULL || unit->result == TL_TYPE_UNKNOWN) && !x->defers)
-    return TL_TYPING_WAITS;
-  if (unit == NULL || !add_callee(x->unit, unit) ||
-      unit->result == TL_TYPE_UNKNOWN || !result_types(x, unit, types))
+  tl_typing_step went = find_units(x, ins, count, tags, units);
+  if (went != TL_TYPING_GOES_ON)
+    return went;
+  const tl_jit_unit *unit = units[0];
+  if (!result_types(x, unit, types))
     return TL_TYPING_LEAVES;
   bool row = unit->result == TL_TYPE_ROW && !unit->is_single;
   bool passes = row && passes_row(x, ins, unit) && passes_on(x, unit);
   const tl_ins *taker = row && !passes ? taker_of(x, ins, unit) : NULL;
   if (row && !passes && (taker == NULL || !may_move(ins, taker, unit)))
     return TL_TYPING_LEAVES;
-  put_call(x, a, owns ? ins->b >> 4 : TL_JIT_NONE, count, unit, types);
+  put_call(x, a, owns ? ins->b >> 4 : TL_JIT_NONE, count, units, types);
   if (passes)
     return put_row(x, a + 1, unit->result_count);
   if (taker != NULL) {

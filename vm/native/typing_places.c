@@ -89,10 +89,10 @@ static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
 // nothing, or, of those that keep what another slot needs, one that needs
 // nothing (interp.c has the same tests). Of one of the two the tag need not be
 // known; where one is a scalar, that suffices.
-static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
+bool tl_typing_is_idle(tl_typing_pass *x, const tl_ins *ins) {
   bool two = ins->op == TL_BC_KEEP || ins->op == TL_BC_INHERIT ||
              ins->op == TL_BC_HOLD || ins->op == TL_BC_DETACH;
-  if (ins->op < TL_BC_CHECKSET || ins->op > TL_BC_KEEPALL)
+  if (ins->op < TL_BC_CHECKSET || ins->op > TL_BC_KEEPOF)
     return false;
   if (tl_jit_is_scalar(x->now[ins->a >> 4]) ||
       (two && tl_jit_is_scalar(x->now[ins->b >> 4])))
@@ -178,6 +178,17 @@ static tl_typing_step captured(tl_typing_pass *x, const tl_ins *ins) {
     return TL_TYPING_LEAVES;
   put_read(x, TL_TYPED_CAPTURED, ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE)
       ->imm = tl_ins_extra(*ins) & 0x7fffffffu;
+  return TL_TYPING_GOES_ON;
+}
+
+// The running closure, by which a function within another one calls itself.
+// One without captures has no closure.
+static tl_typing_step self(tl_typing_pass *x, const tl_ins *ins) {
+  tl_jit_type type = tl_typing_type(x, TL_TAG_CLOSURE);
+  if (tl_ins_extra(*ins) != 0 || x->p->capture_count == 0 ||
+      type == TL_TYPE_UNKNOWN)
+    return TL_TYPING_LEAVES;
+  tl_typing_set(x, TL_TYPED_SELF, ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
   return TL_TYPING_GOES_ON;
 }
 
@@ -304,24 +315,26 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// The item at the position, which moves on behind it. An item of another type
-// would go on behind both operations without having moved, so there is no
-// version for it: a list where two types were seen is the interpreter's, as is
-// one that gives its items away. Where the item is refused the position is as
-// it was, as the exit is made before.
+// The item at the position, which moves on behind it, and on the way to the
+// version of what follows for an item of the other type that was seen. A list
+// that gives its items away is the interpreter's. Where the item is refused the
+// position is as it was, as the exit is made before.
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t b = ins->b >> 4, position = b + 1;
   uint64_t tag = tl_typing_tag(x, b);
   bool list = tl_tag_is_kind(tag, TL_KIND_LIST);
-  if (list ? !stays(ins, tag) || x->flow->seen[2 * x->pc + 1] != 0
+  if (list ? !stays(ins, tag)
            : !tl_tag_is_kind(tag, TL_KIND_STRING) ||
                  tl_ins_extra(ins[1]) == TL_NEXT_OF_LIST)
     return seen(x, 0), TL_TYPING_LEAVES;
   tl_jit_type type = x->now[position];
   tl_typing_step went = item(x, ins->a >> 4, b, position);
-  if (went == TL_TYPING_GOES_ON)
-    tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
-        ->imm = 1;
+  if (went == TL_TYPING_LEAVES)
+    return went;
+  tl_typed *read = &x->code->ops[x->code->op_count - 1];
+  read->imm = read->other != TL_TYPE_UNKNOWN;
+  tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
+      ->imm = 1;
   return went;
 }
 
@@ -413,6 +426,16 @@ static tl_typing_step pop(tl_typing_pass *x, const tl_ins *ins) {
   return TL_TYPING_GOES_ON;
 }
 
+// typeof(x), which looks at the tag alone: a constant, where the tag says which
+// type that is, as it does of numbers, texts, lists and records.
+static tl_typing_step type_of(tl_typing_pass *x, const tl_ins *ins,
+                              const tl_builtin *builtin) {
+  tl_slot value = {.tag = tl_typing_tag(x, (ins->a >> 4) + 1u)}, type;
+  return value.tag != 0 && builtin->at_once(x->code->vm, &value, &type)
+             ? constant(x, ins->a >> 4, type)
+             : TL_TYPING_LEAVES;
+}
+
 // The calls of the library that units know, as far as it has a way at once for
 // them. One with more or fewer arguments is another call of that name.
 static tl_typing_step call_library(tl_typing_pass *x, const tl_ins *ins) {
@@ -425,6 +448,8 @@ static tl_typing_step call_library(tl_typing_pass *x, const tl_ins *ins) {
     return append(x, ins);
   if (ins->b == 2 && strcmp(builtin->name, "pop") == 0)
     return pop(x, ins);
+  if (ins->b == 1 && strcmp(builtin->name, "typeof") == 0)
+    return type_of(x, ins, builtin);
   return TL_TYPING_LEAVES;
 }
 
@@ -544,12 +569,18 @@ static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
                     (int)slot, 0};
 }
 
-// Whether values of two tags are equal, which is known where one of them is
-// none and the other none, a scalar, a record, a list or a text; false: it is
-// not known.
-static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
-  bool first = a == TL_TAG_NONE, second = b == TL_TAG_NONE;
-  uint64_t other = first ? b : a;
+// Whether two values are equal, which is known of two types that are, and where
+// one of them is none and the other none, a scalar, a record, a list or a text;
+// false: it is not known.
+static bool knows_equal(const tl_typing_pass *x, const compared *a,
+                        const compared *b, bool *equal) {
+  if (a->tag == TL_TAG_TYPE && b->tag == TL_TAG_TYPE && a->slot >= 0 &&
+      b->slot >= 0) {
+    *equal = x->values[a->slot].type == x->values[b->slot].type;
+    return (x->known >> a->slot & x->known >> b->slot & 1) != 0;
+  }
+  bool first = a->tag == TL_TAG_NONE, second = b->tag == TL_TAG_NONE;
+  uint64_t other = first ? b->tag : a->tag;
   *equal = first && second;
   return (first || second) &&
          (*equal || tl_jit_is_scalar(tl_jit_type_of(other)) ||
@@ -602,7 +633,7 @@ static tl_typing_step jump_compared(tl_typing_pass *x, const tl_ins *ins,
   }
   if (a.tag == 0 || b.tag == 0)
     return TL_TYPING_LEAVES;
-  if (!orders && knows_equal(a.tag, b.tag, &equal))
+  if (!orders && knows_equal(x, &a, &b, &equal))
     return jump_on_none(x, d, equal == (condition == TL_IF_EQ));
   condition = tl_typing_condition(ins->op, d->target <= x->pc);
   tl_typed *t = put_compare(x, condition, TL_JIT_NONE, &a, &b);
@@ -619,7 +650,7 @@ static tl_typing_step truth_of(tl_typing_pass *x, const tl_ins *ins) {
   bool equal;
   if (b.tag == 0 || c.tag == 0)
     return TL_TYPING_LEAVES;
-  if (ins->op > TL_BC_NE || !knows_equal(b.tag, c.tag, &equal))
+  if (ins->op > TL_BC_NE || !knows_equal(x, &b, &c, &equal))
     return put_compare(x, condition, (int)(ins->a >> 4), &b, &c) != NULL
                ? TL_TYPING_GOES_ON
                : TL_TYPING_LEAVES;
@@ -635,7 +666,7 @@ static tl_typing_step truth_of(tl_typing_pass *x, const tl_ins *ins) {
 tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
-  if (is_idle(x, ins))
+  if (tl_typing_is_idle(x, ins))
     return TL_TYPING_GOES_ON;
   switch (ins->op) {
     case TL_BC_MOV:
@@ -647,6 +678,8 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return variable(x, ins);
     case TL_BC_GETC:
       return captured(x, ins);
+    case TL_BC_SELF:
+      return self(x, ins);
     case TL_BC_GETF:
       return field(x, ins, d);
     case TL_BC_GETEL:

@@ -85,7 +85,7 @@ static void put_named(tl_text *out, const tl_jit_code *code,
       break;
     case TL_TYPED_CALL:
     case TL_TYPED_ROWCALL:
-      name = t->callee->function->name;
+      name = t->callees[0]->function->name;
       break;
     case TL_TYPED_PEEK:
     case TL_TYPED_POKE:

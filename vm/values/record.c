@@ -20,8 +20,9 @@ enum { INDEX_FROM = 9, NOBODY = -1, MOVES = 15 };
 
 // --- The index --------------------------------------------------------------
 
-// An entry keeps part of the key's hash, so that other keys need not be looked
-// at: each of those would be a cache miss. A mark is the position, counted from
+// An entry keeps half of the key's hash, by which it also has its place: other
+// keys need not be looked at, each of which would be a cache miss, and none
+// where the index grows. A mark is the position, counted from
 // the start of the block, so that it stays when the first fields go, and before
 // the moves that are kept.
 typedef struct entry {
@@ -88,14 +89,13 @@ static int32_t mark_of_last(tl_record *record) {
   return (int32_t)mark;
 }
 
-// Enters the field at that position with a mark.
-static void index_add(tl_record *record, int64_t position, int32_t mark) {
+// Enters a field with that mark, by its key's hash.
+static inline void index_add(tl_record *record, uint64_t hash, int32_t mark) {
   entry *index = index_of(record);
   uint64_t mask = (uint64_t)record->index_size - 1;
-  uint64_t hash = hash_of(record->fields[position].key);
   uint64_t at = hash & mask;
   while (index[at].mark != NOBODY) at = (at + 1) & mask;
-  index[at] = (entry){mark, (uint32_t)(hash >> 32)};
+  index[at] = (entry){mark, (uint32_t)hash};
 }
 
 // The entry of the field at that position, which has one.
@@ -117,8 +117,7 @@ static int32_t index_remove(tl_record *record, int64_t position) {
   int32_t mark = index[hole].mark;
   for (uint64_t at = (hole + 1) & mask; index[at].mark != NOBODY;
        at = (at + 1) & mask) {
-    int64_t of = position_of(record, index[at].mark);
-    uint64_t home = hash_of(record->fields[of].key) & mask;
+    uint64_t home = index[at].hash & mask;
     if (((at - home) & mask) < ((at - hole) & mask))
       continue;
     index[hole] = index[at];
@@ -128,15 +127,23 @@ static int32_t index_remove(tl_record *record, int64_t position) {
   return mark;
 }
 
-// Enters all fields anew, after the record moved or lost one.
-static void index_build(tl_record *record) {
+// Enters all fields anew: by the [count] entries of an index that keeps no
+// moves, or, of none, by their keys.
+static void index_fill(tl_record *record, const entry *old, int32_t count) {
   if (record->index_size == 0)
     return;
   memset(index_of(record), 0xff, (size_t)record->index_size * sizeof(entry));
   moves_of(record)->count = 0;
+  for (int32_t i = 0; i < count; i++)
+    if (old[i].mark != NOBODY)
+      index_add(record, old[i].hash, old[i].mark);
   int64_t first = first_of(record);
-  for (int64_t i = 0; i < record->length; i++)
-    index_add(record, i, (int32_t)(i + first));
+  for (int64_t i = 0; count == 0 && i < record->length; i++)
+    index_add(record, hash_of(record->fields[i].key), (int32_t)(i + first));
+}
+
+static void index_build(tl_record *record) {
+  index_fill(record, NULL, 0);
 }
 
 // Whether a field has the key that is looked for.
@@ -151,7 +158,7 @@ static inline int64_t index_find(tl_record *record, uint64_t hash, is_key *is,
   uint64_t mask = (uint64_t)record->index_size - 1;
   for (uint64_t at = hash & mask; index[at].mark != NOBODY;
        at = (at + 1) & mask) {
-    if (index[at].hash != (uint32_t)(hash >> 32))
+    if (index[at].hash != (uint32_t)hash)
       continue;
     int64_t position = position_of(record, index[at].mark);
     if (is(record->fields[position].key, sought))
@@ -245,8 +252,25 @@ static tl_record *move_down(tl_record *record) {
   return down;
 }
 
+// Gives a record that has been moved to a larger block that capacity. The index
+// lies behind the fields, so it is made anew there, of a copy of the old one;
+// where it keeps moves, or there is no memory for that, of the keys.
+static void extend(tl_vm *vm, tl_record *record, int64_t capacity) {
+  int32_t count = record->index_size;
+  size_t nbytes = (size_t)count * sizeof(entry);
+  entry *old = count > 0 && moves_of(record)->count == 0
+                   ? tl_spare_alloc(vm, nbytes)
+                   : NULL;
+  if (old != NULL)
+    memcpy(old, index_of(record), nbytes);
+  record->capacity = capacity;
+  record->index_size = index_size(capacity);
+  index_fill(record, old, old == NULL ? 0 : count);
+  if (old != NULL)
+    tl_spare_free(vm, old, nbytes);
+}
+
 // Makes room for more fields.
-// The index lies behind the fields, so it moves and is built anew.
 static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
   tl_record *old = *record;
   if (old->capacity - old->length >= room)
@@ -266,9 +290,7 @@ static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
   if (grown == NULL)
     return false;
   grown->head.nbytes = nbytes;
-  grown->capacity = capacity;
-  grown->index_size = index_size(capacity);
-  index_build(grown);
+  extend(vm, grown, capacity);
   *record = grown;
   return true;
 }
@@ -399,7 +421,7 @@ static void add_field(tl_vm *vm, tl_record *r, tl_key key, tl_slot *value) {
   r->fields[r->length].value = tl_escape(vm, value, TL_CAUSE_FIELD);
   r->length++;
   if (r->index_size != 0)
-    index_add(r, r->length - 1, mark_of_last(r));
+    index_add(r, hash_of(key), mark_of_last(r));
 }
 
 // The key is retained where it is new: it stays the caller's.
