@@ -129,6 +129,9 @@ static inline __attribute__((always_inline)) bool tl_array_twin(tl_vm *vm,
 // [slot] is an array). Where the slot has no TL_DENSE, nor has the result.
 tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
                    const int64_t *shape);
+// Counts the nearest reason why tl_reuse would not, of an array.
+void tl_count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
+                        const int64_t *shape);
 // Whether tl_reuse would, the first three; counts nothing.
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape);
