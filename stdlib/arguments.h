@@ -72,7 +72,7 @@ bool tl_arg_key(tl_vm *vm, const char *function, const char *name, tl_slot s);
 // fails.
 bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s, const char **path);
 // The same of an argument that was read as a path (vm/builtin.h, types).
-const char *tl_path_of(tl_slot s);
+const char *tl_file_path(tl_slot s);
 // A dtype, which is a type value such as float64; none gives [otherwise].
 bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
                   tl_dtype otherwise, tl_dtype *out);

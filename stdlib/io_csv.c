@@ -246,7 +246,7 @@ static bool read_table(tl_vm *vm, tl_csv_table *t, const tl_csv_part *start,
 
 // path, header, sep, columns, skip, dates, rows, missing, type
 static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_path_of(args[0]);
+  const char *path = tl_file_path(args[0]);
   char separator;
   tl_csv_part start;
   tl_csv_table t = {.most = tl_is_none(args[6]) ? INT64_MAX : args[6].i};

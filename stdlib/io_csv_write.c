@@ -251,7 +251,7 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
                        args[1]);
   *out = tl_none();
   return check_columns(vm, args[1].record) &&
-         write_table(&w, tl_path_of(args[0]), args[1].record, args[2].i != 0);
+         write_table(&w, tl_file_path(args[0]), args[1].record, args[2].i != 0);
 }
 
 // --- The table --------------------------------------------------------------

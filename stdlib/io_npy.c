@@ -125,7 +125,7 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
 // Only a name that ends in .gz or .zst is expanded; other files are read piece
 // by piece to where the items stay.
 static bool read_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_path_of(args[0]);
+  const char *path = tl_file_path(args[0]);
   tl_reader reader;
   tl_bytes bytes = {NULL, 0, 0};
   if (!tl_io_packs(path)) {
@@ -367,7 +367,7 @@ static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   output o;
   *out = tl_none();
   return open_output(vm, "write_npy", &args[1], &o) &&
-         tl_writer_open(vm, "write_npy", tl_path_of(args[0]), &o.file) &&
+         tl_writer_open(vm, "write_npy", tl_file_path(args[0]), &o.file) &&
          tl_writer_end(&o.file, write_array(&o));
 }
 

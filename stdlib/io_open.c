@@ -195,7 +195,7 @@ static bool give(tl_vm *vm, const tally_resource *type, void *object,
 // io.open(path).
 static bool open(tl_vm *vm, tl_slot *args, tl_slot *out) {
   line_file *f;
-  if (!open_file(vm, tl_path_of(args[0]), &f))
+  if (!open_file(vm, tl_file_path(args[0]), &f))
     return false;
   if (give(vm, &file_type, f, &lines, out))
     return true;
@@ -246,7 +246,7 @@ bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s,
   return *path != NULL;
 }
 
-const char *tl_path_of(tl_slot s) {
+const char *tl_file_path(tl_slot s) {
   const char *path = standard_path(s);
   return path != NULL ? path : s.string->text;
 }

@@ -13,7 +13,7 @@ static const char bom[3] = {'\xef', '\xbb', '\xbf'};
 
 // io.read_text(path): checked, and without a byte order mark.
 static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_path_of(args[0]);
+  const char *path = tl_file_path(args[0]);
   tl_bytes bytes;
   if (!tl_io_read_expanded(vm, "read_text", path, &bytes))
     return false;
@@ -31,7 +31,7 @@ static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool write_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_string *text = args[1].string;
   *out = tl_none();
-  return tl_io_write_packed(vm, "write_text", tl_path_of(args[0]), text->text,
+  return tl_io_write_packed(vm, "write_text", tl_file_path(args[0]), text->text,
                             text->length);
 }
 
@@ -39,7 +39,7 @@ static bool write_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool append_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_string *text = args[1].string;
   *out = tl_none();
-  return tl_io_append(vm, "append_text", tl_path_of(args[0]), text->text,
+  return tl_io_append(vm, "append_text", tl_file_path(args[0]), text->text,
                       text->length);
 }
 

@@ -223,7 +223,7 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // io.read_binary(path, dtype, big, offset, count).
 static bool read_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_path_of(args[0]);
+  const char *path = tl_file_path(args[0]);
   const int64_t offset = args[3].i;
   const int64_t count = tl_is_none(args[4]) ? -1 : args[4].i;
   const tl_dtype dtype = tl_dtype_given(args[1], TL_UINT8);
@@ -256,7 +256,7 @@ static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!encode_items(vm, "write_binary", &args[1], args[2].i != 0, &bytes))
     return false;
   *out = tl_none();
-  bool ok = tl_io_write_packed(vm, "write_binary", tl_path_of(args[0]),
+  bool ok = tl_io_write_packed(vm, "write_binary", tl_file_path(args[0]),
                                bytes.array->data, (size_t)bytes.array->size);
   tl_drop(vm, bytes);
   return ok;

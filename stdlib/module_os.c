@@ -58,7 +58,7 @@ static bool list_names(tl_vm *vm, const char *path, DIR *directory, bool skips,
 // os.list(path, skip_malformed): sorted, because the system's order is not the
 // same twice.
 static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_is_none(args[0]) ? "." : tl_path_of(args[0]);
+  const char *path = tl_is_none(args[0]) ? "." : tl_file_path(args[0]);
   DIR *directory = opendir(path);
   if (!directory)
     return os_fail(vm, "os.list", path);
@@ -76,7 +76,7 @@ static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // os.status(path): none where there is no such file, as that is what most
 // callers ask.
 static bool status(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_path_of(args[0]);
+  const char *path = tl_file_path(args[0]);
   struct stat about;
   *out = tl_none();
   if (stat(path, &about) != 0)
@@ -93,7 +93,7 @@ static bool status(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // os.make_folder(path). A folder that is there is no failure, a file of that
 // name is.
 static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_path_of(args[0]);
+  const char *path = tl_file_path(args[0]);
   struct stat about;
   *out = tl_none();
   if (mkdir(path, 0777) == 0)
@@ -108,16 +108,16 @@ static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // os.remove(path): files, and folders that are empty.
 static bool remove_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_path_of(args[0]);
+  const char *path = tl_file_path(args[0]);
   *out = tl_none();
   return remove(path) == 0 || os_fail(vm, "os.remove", path);
 }
 
 // os.rename(path, to).
 static bool rename_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *from = tl_path_of(args[0]);
+  const char *from = tl_file_path(args[0]);
   *out = tl_none();
-  return rename(from, tl_path_of(args[1])) == 0 ||
+  return rename(from, tl_file_path(args[1])) == 0 ||
          os_fail(vm, "os.rename", from);
 }
 

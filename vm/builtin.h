@@ -187,7 +187,7 @@ typedef struct tl_builtin {
   //
   //     s  a string        i  an integer    n  an integer from 0 on
   //     b  a bool          d  a dtype       f  a real number, made a float64
-  //     p  a file's path, or a standard stream (tl_path_of)
+  //     p  a file's path, or a standard stream (tl_file_path)
   //     a  an array, or what becomes one (tl_arg_array)
   //     m  the same of numbers or bools     t  the same, or a string
   //     v  the same, or a nested array      w  the same of numbers or bools
