@@ -255,16 +255,19 @@ static void write_pc(emitter *e, uint32_t pc) {
   write_word(e, T0, RECORD, offsetof(tl_frame, pc));
 }
 
-// Whose record it is, [at] bytes behind that of the unit under way. The
-// function and the closure of what is called as a value are there already.
-static void write_owner(emitter *e, const tl_jit_unit *unit, int32_t at) {
+// Whose record it is, [at] bytes behind that of the unit under way. The closure
+// of what is called as a value is there already, and so is its function where
+// it may be one of several.
+static void write_owner(emitter *e, const tl_jit_unit *unit, int32_t at,
+                        bool is_one) {
+  if (is_one) {
+    set_constant(e, T0, (int64_t)(intptr_t)unit->function);
+    write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, function));
+  }
   set_constant(e, T0, unit->owns ? TL_FRAME_OWNS : 0);
   write_half(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, flags));
-  if (unit->owns)
-    return;
-  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, closure));
-  set_constant(e, T0, (int64_t)(intptr_t)unit->function);
-  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, function));
+  if (!unit->owns)
+    write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, closure));
 }
 
 // Whether a value is called that is a closure, not a function without captures.
@@ -295,8 +298,9 @@ static void compare_called(emitter *e, const tl_typed *t) {
 }
 
 // Leaves where the value that is called is another function than those that it
-// was when the unit was made. It goes into its record, with its closure; a
-// function without captures has none.
+// was when the unit was made. Its closure goes into its record, where a
+// function without captures has none; so does the function, if there are
+// several.
 static void find_called(emitter *e, const tl_typed *t) {
   enum { RECORD_ABOVE = sizeof(tl_frame) };
   int called = T0;
@@ -306,7 +310,8 @@ static void find_called(emitter *e, const tl_typed *t) {
     called = get(e, t->b, T0);
   else
     set_constant(e, T0, 0);
-  write_word(e, T1, RECORD, RECORD_ABOVE + (int)offsetof(tl_frame, function));
+  if (t->callees[1] != NULL)
+    write_word(e, T1, RECORD, RECORD_ABOVE + (int)offsetof(tl_frame, function));
   write_word(e, called, RECORD,
              RECORD_ABOVE + (int)offsetof(tl_frame, closure));
 }
@@ -539,7 +544,7 @@ static void prologue(emitter *e) {
   e->unit->has_record = needs_record(u);
   if (u->has_record && u->is_function) {
     write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
-    write_owner(e, u, 0);
+    write_owner(e, u, 0, true);
   }
   open_frame(e);
   for (uint32_t k = 0; k < u->array_count; k++) {
@@ -614,7 +619,7 @@ static uint32_t emit_within(emitter *e, int32_t op) {
   const tl_typed *t = &e->code->ops[op];
   const tl_jit_exit *exit = &e->code->exits[t->imm];
   uint32_t at = e->as.size;
-  write_owner(e, t->callees[0], sizeof(tl_frame));
+  write_owner(e, t->callees[0], sizeof(tl_frame), t->callees[1] == NULL);
   write_back(e, exit, false);
   leave(e, exit);
   return at;
