@@ -329,7 +329,7 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   if (place == NULL)
     return TL_REGION_DECLINED;
   if (!in_place && ends_more(g, tl_item_bytes(place))) {
-    g->detaches = g->hoisted_count == 0;
+    g->detaches = !g->masked && g->hoisted_count == 0;
     return TL_REGION_DECLINED;
   }
   if (!in_place) {
