@@ -380,10 +380,11 @@ static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
   // The indices are evaluated where the old value stands: what is called later
   // must not change what they read.
   search indices = {.l = l, .target = target, .variable = v};
-  if (s.leaf->kind != TL_AST_CALL)
-    look_along(&indices, s.leaf);
-  else if (t->is_late || t->is_again ||
-           look(s.leaf->call.arguments[1].value, &indices))
+  const tl_argument *got =
+      s.leaf->kind == TL_AST_CALL ? s.leaf->call.arguments : NULL;
+  look_along(&indices, got == NULL ? s.leaf : got[0].value);
+  if (got != NULL &&
+      (t->is_late || t->is_again || look(got[1].value, &indices)))
     return NULL;
   // Code that is called may assign what the indices read, and may look at a
   // module variable while its value is out.
