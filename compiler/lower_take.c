@@ -380,10 +380,11 @@ static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
   // The indices are evaluated where the old value stands: what is called later
   // must not change what they read.
   search indices = {.l = l, .target = target, .variable = v};
-  if (s.leaf->kind != TL_AST_CALL)
-    look_along(&indices, s.leaf);
-  else if (t->is_late || t->is_again ||
-           look(s.leaf->call.arguments[1].value, &indices))
+  const tl_argument *got =
+      s.leaf->kind == TL_AST_CALL ? s.leaf->call.arguments : NULL;
+  look_along(&indices, got == NULL ? s.leaf : got[0].value);
+  if (got != NULL &&
+      (t->is_late || t->is_again || look(got[1].value, &indices)))
     return NULL;
   // Code that is called may assign what the indices read, and may look at a
   // module variable while its value is out.
@@ -479,13 +480,14 @@ static void take(tl_lower *l, struct tl_taking *t, tl_span span) {
     emit_take(l, t);
 }
 
-static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no);
+static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no,
+                        bool as_get, tl_span span);
 
 // The same of get(r, k, fallback), where there is an old value.
 static void take_got(tl_lower *l, struct tl_taking *t, tl_span span) {
   int32_t fallback = tl_lower_expr(l, t->leaf->call.arguments[2].value, -1);
   int32_t no = tl_new_block(l), end = tl_new_block(l);
-  enter_found(l, &t->place, no);
+  enter_found(l, &t->place, no, true, span);
   take(l, t, span);
   tl_end_block(l, end, no, span);
   tl_lower_into(l, t->item, fallback, span);
@@ -659,14 +661,18 @@ void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span) {
   tl_landing_end(l, &landing);
 }
 
-// has(container, key), for values that are in slots already.
-static int32_t lower_has(tl_lower *l, int32_t container, int32_t key,
-                         tl_span span) {
-  const tl_builtin *has = tl_builtin_find(l->b->vm->library, NULL, "has", 3);
+// Whether the key is there, of values that are in slots already: as has says
+// it, of tables, too, or as get does.
+static int32_t lower_found(tl_lower *l, bool as_get, int32_t container,
+                           int32_t key, tl_span span) {
+  const tl_library *library = l->b->vm->library;
+  const tl_builtin *found = as_get
+                                ? tl_builtin_find(library, "_places", "get", 3)
+                                : tl_builtin_find(library, NULL, "has", 3);
   int32_t base = tl_temp(l);
   tl_temps(l, 2);  // its window
   tl_emit_window(l, TL_BC_CALLB, base, (int32_t[]){container, key}, 2,
-                 tl_add_constant(l, tl_builtin_slot(has)), span);
+                 tl_add_constant(l, tl_builtin_slot(found)), span);
   l->top = base + 1;
   return base;
 }
@@ -699,7 +705,7 @@ void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
     return;
   int32_t mark = l->top;
   int32_t asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
-  int32_t there = lower_has(l, container, asked, ast->span);
+  int32_t there = lower_found(l, true, container, asked, ast->span);
   int32_t yes = tl_new_block(l), end = tl_new_block(l);
   tl_branch(l, TL_BC_JT, there, yes, end, ast->span);
   tl_enter_block(l, yes);
@@ -736,16 +742,17 @@ static bool takes_update(tl_lower *l, const tl_ast_assign *update,
 
 // Enters a block where the key of get(r, k, fallback) is there, for r[k] op=
 // value; [no] is where it is not. The parts of the place have been evaluated.
-static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no) {
+static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no,
+                        bool as_get, tl_span span) {
   const tl_target *target = place->target;
   // The last part is the key: get has one.
   int32_t key = tl_place_is_item(place, 1)
                     ? place->indices[0]
                     : place->first + (int32_t)place->parts - 1;
   int32_t container = tl_place_read_steps(l, place, target->step_count - 1);
-  int32_t there = lower_has(l, container, key, target->span);
+  int32_t there = lower_found(l, as_get, container, key, span);
   int32_t yes = tl_new_block(l);
-  tl_branch(l, TL_BC_JT, there, yes, no, target->span);
+  tl_branch(l, TL_BC_JT, there, yes, no, span);
   tl_enter_block(l, yes);
 }
 
@@ -775,7 +782,7 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   tl_place_parts(l, !tl_may_assign(update->fallback), &t.place);
   if (gets) {
     no = tl_new_block(l), end = tl_new_block(l);
-    enter_found(l, &t.place, no);
+    enter_found(l, &t.place, no, false, target->span);
   }
   if (takes)
     emit_take(l, &t);

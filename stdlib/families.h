@@ -29,7 +29,8 @@
 // X(module, rows, topic): every family, in the order of `tally doc`. The module
 // is NULL for global names; it may have several families, and a file in Tally
 // besides: linalg has four here, and stdlib/linalg.tly. _arguments is for
-// modules written in Tally, and not meant for scripts. Topics are in library.c.
+// modules written in Tally, _places for the compiler, and neither is meant for
+// scripts. Topics are in library.c.
 // The rows of tl_elementwise_builtins are in the order of tl_op.
 #define TL_FAMILIES(X)                           \
   X(NULL, tl_value_builtins, VALUES)             \
@@ -92,6 +93,7 @@
   X("_arguments", tl_described_module, VALUES)   \
   X("_arguments", tl_pixels_module, VALUES)      \
   X("_arguments", tl_csv_module, VALUES)         \
+  X("_places", tl_sought_module, RECORDS)        \
   X(NULL, tl_pack_builtins, MEMORY)              \
   X("plot", tl_plot_module, PLOT)
 

@@ -115,10 +115,24 @@ static bool has(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Whether get may look for the key, in a record; else fails (kind type).
+static bool is_sought(tl_vm *vm, tl_slot *args) {
+  return record_argument(vm, "get", args[0]) &&
+         tl_arg_key(vm, "get", "key", args[1]);
+}
+
+// Whether get(r, key, default) finds the key: its first half, where the code
+// goes on by itself.
+static bool finds(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (!is_sought(vm, args))
+    return false;
+  *out = tl_bool(tl_record_find_key(args[0].record, args[1]) >= 0);
+  return true;
+}
+
 // The value at a key, or what stands for one that is not there.
 static bool get(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!record_argument(vm, "get", args[0]) ||
-      !tl_arg_key(vm, "get", "key", args[1]))
+  if (!is_sought(vm, args))
     return false;
   tl_slot *field = tl_record_get_key(args[0].record, args[1]);
   tl_slot found = field != NULL ? tl_borrow(*field) : tl_none();
@@ -208,5 +222,11 @@ const tl_builtin tl_record_builtins[] = {
     ///     put((a: 1), "b", 2)    # (a: 1, b: 2)
     ///     put([1, 2, 3], 0, 9)    # [9, 2, 3]
     {"put", "xs, key, value", put, .restores = TL_ALL, .takes = TL_FORMS},
+    {.name = NULL},
+};
+
+const tl_builtin tl_sought_module[] = {
+    // Whether get(r, key, default) finds the key.
+    {"get", "r, key", finds, .at_once = has_at_once},
     {.name = NULL},
 };
