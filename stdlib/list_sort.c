@@ -270,10 +270,6 @@ bool tl_list_sort(tl_vm *vm, tl_slot *s, bool descending, tl_slot key,
     return tl_arg_fail(vm, "sort", "key", "a function", key);
   if (!tl_list_unique(vm, tl_may_change(vm, *s) ? s : &other, 0, &list))
     return false;
-  if (list->length > 1 && !sort_items(vm, list, descending, key)) {
-    tl_put_back(vm, s, tl_own_list(list));
-    return false;
-  }
-  *out = tl_own_list(list);
-  return true;
+  const bool ok = list->length < 2 || sort_items(vm, list, descending, key);
+  return tl_give_or_put_back(vm, ok, tl_own_list(list), s, out);
 }
