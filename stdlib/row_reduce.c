@@ -9,17 +9,11 @@
 #include "vm/engine/consumer.h"
 #include "vm/nested/nested_join.h"
 
-// Whether a reduction has no result for no items.
-static bool is_extreme(tl_reduction reduction) {
-  return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
-         reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
-}
-
 // Fails (kind value) for an empty row with its number; before anything is
 // computed, so that the kernels need not look.
 static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
                        int64_t rows) {
-  if (!is_extreme(call->reduction))
+  if (!tl_reduction_orders(call->reduction))
     return true;
   for (int64_t i = 0; i < rows; i++) {
     if (at[i] == at[i + 1]) {
