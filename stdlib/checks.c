@@ -105,13 +105,6 @@ static bool real(tl_vm *vm, tl_slot *args, tl_slot *out) {
                 args, out);
 }
 
-// Any integer dtype that int64 holds; a bool is none.
-static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t value;
-  return passed(tl_arg_int(vm, "integer", name_in(args[1]), args[0], &value),
-                args, out);
-}
-
 // A new vector of them; *out is owned.
 static bool give_integers(tl_vm *vm, int count, const int64_t *values,
                           tl_slot *out) {
@@ -299,27 +292,6 @@ static bool underneath(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// For lengths and numbers of items.
-static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t value;
-  return passed(tl_arg_count(vm, "count", name_in(args[1]), args[0], &value),
-                args, out);
-}
-
-// Also not a number that is 0 or 1.
-static bool flag(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool value;
-  return passed(tl_arg_bool(vm, "flag", name_in(args[1]), args[0], &value),
-                args, out);
-}
-
-// Strings alone: what has a text form is not converted.
-static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *value;
-  return passed(tl_arg_string(vm, "text", name_in(args[1]), args[0], &value),
-                args, out);
-}
-
 // What can be called.
 static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return passed(
@@ -393,7 +365,7 @@ const tl_builtin tl_checks_module[] = {
     // x, a real number.
     {"real", "x, name", real, TL_EFFECT},
     // x, an integer.
-    {"integer", "x, name", integer, TL_EFFECT},
+    {"integer", "x, name", same, TL_EFFECT, .types = "i"},
     // The integers of x, a number, list or array, as a vector.
     {"integers", "x, name", integers, TL_EFFECT},
     // A shape, of which x is one, as a vector.
@@ -427,11 +399,11 @@ const tl_builtin tl_checks_module[] = {
     // The items of a list as arrays or other forms that broadcast.
     {"spreadable", "xs", spreadable, .takes = TL_BYTES},
     // x, an integer that is not negative.
-    {"count", "x, name", count, TL_EFFECT},
+    {"count", "x, name", same, TL_EFFECT, .types = "n"},
     // x, a bool.
-    {"flag", "x, name", flag, TL_EFFECT},
+    {"flag", "x, name", same, TL_EFFECT, .types = "b"},
     // x, a string.
-    {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
+    {"text", "x, name", same, TL_EFFECT, .result = TL_RETURNS, .types = "s"},
     // A path, where the script may use files, which is asked first.
     {"path", "path", same, TL_FILES | TL_EFFECT, .result = TL_RETURNS,
      .types = "p"},

@@ -3,6 +3,7 @@
 #include "stdlib/csv_types.h"
 
 #include "vm/number.h"
+#include "vm/engine/operand.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 
@@ -83,12 +84,7 @@ static bool text_fits(const tl_type *type, const char *text, size_t nbytes) {
 static bool number_fits(tl_dtype dtype, const tl_number *number) {
   if (!tl_dtype_is_integer(dtype))
     return number->kind != TL_NUMBER_NONE;
-  if (number->kind != TL_NUMBER_INT)
-    return false;
-  const int bits = 8 * (int)tl_itemsize(dtype);
-  const bool negative = dtype <= TL_INT64;
-  const int64_t most = INT64_MAX >> (64 - bits - !negative);
-  return number->i <= most && number->i >= (negative ? -most - 1 : 0);
+  return number->kind == TL_NUMBER_INT && tl_int_fits(number->i, dtype);
 }
 
 // Also of a quoted cell; tabs are text.

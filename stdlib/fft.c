@@ -388,9 +388,7 @@ FUNCTION(irfft, FROM_HALF, true)
 
 // fft.use(library): for all calls of this VM from now on.
 static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *name;
-  if (!tl_arg_string(vm, "use", "library", args[0], &name))
-    return false;
+  const tl_string *name = args[0].string;
   const bool fftw = strcmp(name->text, "fftw") == 0;
   if (!fftw && strcmp(name->text, "own") != 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
@@ -450,6 +448,6 @@ const tl_builtin tl_fft_module[] = {
     /// name is an error (kind value), FFTW where it is not installed one of
     /// kind io.
     ///     fft.use("own")
-    {"use", "library", use, TL_FILES | TL_EFFECT},
+    {"use", "library", use, TL_FILES | TL_EFFECT, .types = "s"},
     {.name = NULL},
 };

@@ -10,7 +10,7 @@
 #include "stdlib/families.h"
 #include "vm/bytecode/function.h"
 #include "vm/array/stack.h"
-#include "vm/engine/engine.h"
+#include "vm/engine/consumer.h"
 #include "vm/nested/nested_join.h"
 #include "vm/kernels/kernels.h"
 
@@ -164,30 +164,22 @@ static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
 
 // --- fold and scan ----------------------------------------------------------
 
-// The operations that have a sequential kernel, and the cumulative reduction
-// that does what scan does with it.
-static const struct running {
-  tl_op op;
-  tl_fold fold;
-  tl_reduction reduction;
-} runnings[] = {{TL_OP_ADD, TL_FOLD_SUM, TL_REDUCE_SUM},
-                {TL_OP_MULTIPLY, TL_FOLD_PROD, TL_REDUCE_PROD},
-                {TL_OP_MAXIMUM, TL_FOLD_MAX, TL_REDUCE_MAX},
-                {TL_OP_MINIMUM, TL_FOLD_MIN, TL_REDUCE_MIN}};
-
-// That of an array that [op]'s kernel may fold: the same operations in the same
-// order as one by one, without a wider dtype. Else NULL.
-static const struct running *find_running(tl_slot x, tl_op op) {
-  const struct running *r = runnings, *end = r + 4;
-  while (r < end && r->op != op) r++;
-  if (r == end || !tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING)
-    return NULL;
+// The reduction whose running values are those of scan with [op], and whose
+// kernel may fold an array: the same operations in the same order as one by
+// one, without a wider dtype. Else -1.
+static int find_running(tl_slot x, tl_op op) {
+  int r = TL_REDUCE_SUM;
+  while (r <= TL_REDUCE_MAX && tl_fold_op(tl_reduction_fold(r)) != op) r++;
+  if (r > TL_REDUCE_MAX || !tl_is_array(x) ||
+      tl_array_dtype(x.array) >= TL_STRING)
+    return -1;
   // A sum of int8 widens in the kernel, while one by one it wraps: only folds
   // that keep the dtype are the same.
-  tl_dtype dtype = tl_array_dtype(x.array);
-  bool same = dtype != TL_BOOL && tl_fold_result(r->fold, dtype) == dtype &&
-              tl_kernels()->scan[r->fold][dtype] != NULL;
-  return same ? r : NULL;
+  const tl_dtype dtype = tl_array_dtype(x.array);
+  const tl_fold fold = tl_reduction_fold(r);
+  bool same = dtype != TL_BOOL && tl_fold_result(fold, dtype) == dtype &&
+              tl_kernels()->scan[fold][dtype] != NULL;
+  return same ? r : -1;
 }
 
 // Whether folding by [op] gives the same value in any order and grouping, and
@@ -231,13 +223,13 @@ static bool find_vector_fold(tl_slot x, tl_op op, vector_fold *out) {
   if (!tl_is_array(x) || tl_ndim(x.array) != 1)
     return false;
   tl_dtype dtype = tl_array_dtype(x.array);
-  const struct running *running = find_running(x, op);
-  out->in_order = running != NULL ? running->fold : TL_FOLD_SUM;
+  const int running = find_running(x, op);
+  out->in_order = running < 0 ? TL_FOLD_SUM : tl_reduction_fold(running);
   out->any_order = is_exact(op, dtype) ? tl_kernels()->binary[op][dtype] : NULL;
-  out->feed = running != NULL && out->any_order != NULL
+  out->feed = running >= 0 && out->any_order != NULL
                   ? tl_kernels()->fold_feed[out->in_order][dtype]
                   : NULL;
-  return out->any_order != NULL || running != NULL;
+  return out->any_order != NULL || running >= 0;
 }
 
 // The items of a block that a fold goes through at once.
@@ -415,9 +407,9 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
   items xs;
   if (!open_both(vm, "scan", args, &c, &xs))
     return false;
-  const struct running *running = find_running(args[0], c.op);
-  if (tl_is_none(args[2]) && running != NULL)
-    return tl_cumulative(vm, running->reduction, &args[0], 0, false,
+  const int running = find_running(args[0], c.op);
+  if (tl_is_none(args[2]) && running >= 0)
+    return tl_cumulative(vm, (tl_reduction)running, &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
   tl_slot list, given[3];
   for (int i = 0; i < 3; i++) given[i] = tl_borrow(args[i]);

@@ -60,8 +60,7 @@ static bool read_norm(tl_vm *vm, int ndim, const tl_slot *args,
 static bool norm(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_fold_call call;
   double p;
-  if (!tl_arg_numeric(vm, "norm", &args[0]) ||
-      !read_norm(vm, tl_ndim(args[0].array), args, &call, &p))
+  if (!read_norm(vm, tl_ndim(args[0].array), args, &call, &p))
     return false;
   tl_reduction reduction =
       p == 2 ? TL_REDUCE_LENGTH : (tl_reduction)call.reduction;
@@ -122,13 +121,13 @@ const tl_builtin tl_linalg_products_module[] = {
     /// another (index).
     ///     linalg.norm([3.0, 4.0])    # 5.0
     {"norm", "x, ord: 2, axis: none, keepdims: false", norm,
-     .fused = TL_FUSED_NORM},
+     .fused = TL_FUSED_NORM, .types = "m"},
     /// The same as norm, under the array API standard's name: the length of
     /// the vectors along axes, or of all items as one.
     /// Floats of the precision of x, which has any numeric dtype. An axis that x
     /// lacks is an error (kind index).
     ///     linalg.vector_norm([3.0, 4.0])    # 5.0
     {"vector_norm", "x, axis: none, keepdims: false, ord: 2", vector_norm,
-     .fused = TL_FUSED_NORM},
+     .fused = TL_FUSED_NORM, .types = "m"},
     {.name = NULL},
 };

@@ -116,20 +116,22 @@ static tl_slot part_of(const sorter *s, int64_t i, int64_t column) {
   return tl_is_list(key) ? key.list->items[column] : key;
 }
 
-// Keys that are all strings, all int64 or all float64 are sorted as an array of
-// them is; that has NaN at the end in both directions, so it is no such key.
+// The dtype of the array that holds such keys: they are sorted as the array is
+// where all have one. NaN is no such key, as an array has it at the end in both
+// directions; TL_DTYPE_COUNT for it and all else.
+static tl_dtype key_dtype(tl_slot key) {
+  return tl_is_string(key)                                ? TL_STRING
+         : tl_class(key) == TL_CLASS_I64                  ? TL_INT64
+         : tl_class(key) == TL_CLASS_F64 && !isnan(key.f) ? TL_FLOAT64
+                                                          : TL_DTYPE_COUNT;
+}
+
+// Whether the keys of a column all have one dtype.
 static bool is_uniform(const sorter *s, int64_t column) {
-  tl_slot first = part_of(s, 0, column);
-  bool strings = tl_is_string(first);
-  int class = tl_class(first);
-  if (!strings && class != TL_CLASS_I64 && class != TL_CLASS_F64)
-    return false;
-  bool ok = true;
-  for (int64_t i = 0; i < s->count && tl_poll_ok(s->vm, i, &ok); i++) {
-    tl_slot key = part_of(s, i, column);
-    ok = (strings ? tl_is_string(key) : (int)tl_class(key) == class) &&
-         !(class == TL_CLASS_F64 && isnan(key.f));
-  }
+  const tl_dtype dtype = key_dtype(part_of(s, 0, column));
+  bool ok = dtype != TL_DTYPE_COUNT;
+  for (int64_t i = 0; i < s->count && tl_poll_ok(s->vm, i, &ok); i++)
+    ok = key_dtype(part_of(s, i, column)) == dtype;
   return ok;
 }
 
@@ -137,25 +139,17 @@ static bool is_uniform(const sorter *s, int64_t column) {
 // them. Strings are borrowed there: the keys outlive the call.
 static bool order_uniform(sorter *s, int64_t column, char *items,
                           int64_t *order) {
-  tl_slot first = part_of(s, 0, column);
-  bool descending = s->sign < 0, ok = true;
+  const tl_dtype dtype = key_dtype(part_of(s, 0, column));
+  bool ok = true;
   for (int64_t i = 0; i < s->count && tl_poll_ok(s->vm, i, &ok); i++) {
     tl_slot key = part_of(s, i, column);
-    if (tl_is_string(key))
+    if (dtype == TL_STRING)
       ((tl_string_item *)items)[i] = tl_string_item_of(key.string);
-    else if (tl_class(key) == TL_CLASS_I64)
-      ((int64_t *)items)[i] = key.i;
     else
-      ((double *)items)[i] = key.f;
+      memcpy(items + (size_t)i * sizeof key.u, &key.u, sizeof key.u);
   }
-  if (!ok)
-    return false;
-  if (tl_is_string(first))
-    return tl_argsort_strings(s->vm, order, (tl_string_item *)items, s->count,
-                              descending);
-  return tl_argsort_items(
-      s->vm, tl_class(first) == TL_CLASS_I64 ? TL_INT64 : TL_FLOAT64, order,
-      items, s->count, descending);
+  return ok &&
+         tl_argsort_items(s->vm, dtype, order, items, s->count, s->sign < 0);
 }
 
 // Sorts entries by uniform keys, by the last column first, as each order keeps
@@ -276,10 +270,6 @@ bool tl_list_sort(tl_vm *vm, tl_slot *s, bool descending, tl_slot key,
     return tl_arg_fail(vm, "sort", "key", "a function", key);
   if (!tl_list_unique(vm, tl_may_change(vm, *s) ? s : &other, 0, &list))
     return false;
-  if (list->length > 1 && !sort_items(vm, list, descending, key)) {
-    tl_put_back(vm, s, tl_own_list(list));
-    return false;
-  }
-  *out = tl_own_list(list);
-  return true;
+  const bool ok = list->length < 2 || sort_items(vm, list, descending, key);
+  return tl_give_or_put_back(vm, ok, tl_own_list(list), s, out);
 }

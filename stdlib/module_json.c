@@ -310,9 +310,7 @@ static bool read_value(reader *r, tl_slot *out) {
 
 // json.parse(text).
 static bool parse(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *text;
-  if (!tl_arg_string(vm, "parse", "text", args[0], &text))
-    return false;
+  const tl_string *text = args[0].string;
   reader r = {vm, text->text, text->text, text->text + text->length,
               tl_list_new(vm, 8)};
   if (r.open == NULL)
@@ -579,7 +577,7 @@ const tl_builtin tl_json_module[] = {
     /// The value of a JSON text: objects become records, arrays lists, null
     /// none. A text that is no JSON is an error (kind value) with its place.
     ///     json.parse("[1, 2.5, null]")    # (1, 2.5, none)
-    {"parse", "text", parse},
+    {"parse", "text", parse, .types = "s"},
     /// A value as JSON: records and structs become objects, lists, arrays and
     /// rows arrays, none and what is missing null; indent blanks a level, or
     /// all on one line. JSON has no nan, inf or complex numbers: they are

@@ -53,44 +53,6 @@ static bool combine(tl_vm *vm, bool ok, tl_array *offsets, int64_t count,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
-// cartesian(a, b): in each row all pairs of an item of a with one of b, the
-// second changing fastest. The number of pairs is summed first, and fails (kind
-// shape) beyond int64.
-static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot a = args[0], b = args[1];
-  int64_t rows = tl_ragged_rows(a.nested);
-  if (tl_ragged_rows(b.nested) != rows)
-    return tl_fail_ragged_rows(vm, "cartesian", a, b, 0);
-  const int64_t *x = tl_ragged_offsets(a.nested);
-  const int64_t *y = tl_ragged_offsets(b.nested);
-  tl_array *offsets = tl_offsets_new(vm, rows), *places[2];
-  if (offsets == NULL)
-    return false;
-  int64_t *to = tl_offsets_data(offsets);
-  for (int64_t i = 0; i < rows; i++) {
-    int64_t pairs;
-    if (__builtin_mul_overflow(x[i + 1] - x[i], y[i + 1] - y[i], &pairs) ||
-        __builtin_add_overflow(to[i], pairs, &to[i + 1])) {
-      tl_drop(vm, tl_own_array(offsets));
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "cartesian: row %" PRId64 " has too many pairs", i);
-    }
-  }
-  bool ok = open_places(vm, 2, to[rows], places);
-  int64_t at = 0;
-  for (int64_t i = 0; ok && i < rows; i++) {
-    for (int64_t j = x[i]; ok && j < x[i + 1]; j++) {
-      ok = tl_poll_items(vm, y[i + 1] - y[i] + 1);
-      for (int64_t k = y[i]; k < y[i + 1]; k++, at++) {
-        tl_offsets_data(places[0])[at] = j;
-        tl_offsets_data(places[1])[at] = k;
-      }
-    }
-  }
-  const tl_slot contents[2] = {a.nested->parts[1], b.nested->parts[1]};
-  return combine(vm, ok, offsets, 2, contents, places, out);
-}
-
 // n over k; -1: beyond int64.
 static int64_t choose(int64_t n, int64_t k) {
   int64_t result = 1;
@@ -103,6 +65,58 @@ static int64_t choose(int64_t n, int64_t k) {
     result /= i;
   }
   return result;
+}
+
+// Offsets for what each row gives: all pairs of its x with its y, or where
+// these are NULL the choices of k of its items. NULL after tl_fail (kind shape)
+// where they are too many to count.
+static tl_array *count_each(tl_vm *vm, const int64_t *x, const int64_t *y,
+                            int64_t k, int64_t rows) {
+  tl_array *offsets = tl_offsets_new(vm, rows);
+  for (int64_t i = 0; i < rows && tl_array_polled(vm, &offsets, i); i++) {
+    int64_t *to = &tl_offsets_data(offsets)[i], n = x[i + 1] - x[i], count;
+    if (y == NULL)
+      count = choose(n, k);
+    else if (__builtin_mul_overflow(n, y[i + 1] - y[i], &count))
+      count = -1;
+    if (count >= 0 && !__builtin_add_overflow(to[0], count, &to[1]))
+      continue;
+    tl_drop(vm, tl_own_array(offsets));
+    tl_fail(vm, TALLY_ERR_SHAPE,
+            y == NULL ? "combinations: row %" PRId64 " has too many of them"
+                      : "cartesian: row %" PRId64 " has too many pairs",
+            i);
+    return NULL;
+  }
+  return offsets;
+}
+
+// cartesian(a, b): in each row all pairs of an item of a with one of b, the
+// second changing fastest. The number of pairs is summed first, and fails (kind
+// shape) beyond int64.
+static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot a = args[0], b = args[1];
+  int64_t rows = tl_ragged_rows(a.nested);
+  if (tl_ragged_rows(b.nested) != rows)
+    return tl_fail_ragged_rows(vm, "cartesian", a, b, 0);
+  const int64_t *x = tl_ragged_offsets(a.nested);
+  const int64_t *y = tl_ragged_offsets(b.nested);
+  tl_array *offsets = count_each(vm, x, y, 0, rows), *places[2];
+  if (offsets == NULL)
+    return false;
+  bool ok = open_places(vm, 2, tl_offsets_data(offsets)[rows], places);
+  int64_t at = 0;
+  for (int64_t i = 0; ok && i < rows; i++) {
+    for (int64_t j = x[i]; ok && j < x[i + 1]; j++) {
+      ok = tl_poll_items(vm, y[i + 1] - y[i] + 1);
+      for (int64_t k = y[i]; k < y[i + 1]; k++, at++) {
+        tl_offsets_data(places[0])[at] = j;
+        tl_offsets_data(places[1])[at] = k;
+      }
+    }
+  }
+  const tl_slot contents[2] = {a.nested->parts[1], b.nested->parts[1]};
+  return combine(vm, ok, offsets, 2, contents, places, out);
 }
 
 // The next k of [0, n) in order, rising; false after the last.
@@ -135,26 +149,6 @@ static bool list_choices(tl_vm *vm, const int64_t *x, int64_t rows, int64_t k,
   return ok;
 }
 
-// Offsets for the combinations of k items of each row; NULL after tl_fail (kind
-// shape) where they are too many to count.
-static tl_array *count_choices(tl_vm *vm, const int64_t *x, int64_t rows,
-                               int64_t k) {
-  tl_array *offsets = tl_offsets_new(vm, rows);
-  if (offsets == NULL)
-    return NULL;
-  int64_t *to = tl_offsets_data(offsets);
-  for (int64_t i = 0; i < rows && tl_array_polled(vm, &offsets, i); i++) {
-    int64_t count = choose(x[i + 1] - x[i], k);
-    if (count >= 0 && !__builtin_add_overflow(to[i], count, &to[i + 1]))
-      continue;
-    tl_drop(vm, tl_own_array(offsets));
-    tl_fail(vm, TALLY_ERR_SHAPE,
-            "combinations: row %" PRId64 " has too many of them", i);
-    return NULL;
-  }
-  return offsets;
-}
-
 // x, n
 static bool combinations(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const int64_t k = args[1].i;
@@ -166,7 +160,7 @@ static bool combinations(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_nested *n = args[0].nested;
   const int64_t *x = tl_ragged_offsets(n);
   int64_t rows = tl_ragged_rows(n);
-  tl_array *offsets = count_choices(vm, x, rows, k), *places[MOST_CHOSEN];
+  tl_array *offsets = count_each(vm, x, NULL, k, rows), *places[MOST_CHOSEN];
   if (offsets == NULL)
     return false;
   tl_slot contents[MOST_CHOSEN];

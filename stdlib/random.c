@@ -211,50 +211,60 @@ FILL(fill_counts) {
 
 // --- Parameters -------------------------------------------------------------
 
-// A parameter that must be finite.
-static bool read_finite(tl_vm *vm, const char *function, const char *name,
-                        tl_slot s, double *out) {
+// What a parameter may be, from low to high; where it is [above], not low
+// itself. It is finite in any case, and counts beyond 2^53 would not be exact.
+typedef struct limits {
+  double low, high;
+  bool above;
+} limits;
+
+static const limits any = {-(double)INFINITY, (double)INFINITY, false};
+static const limits not_negative = {0, (double)INFINITY, false};
+static const limits positive = {0, (double)INFINITY, true};
+static const limits counted = {0, 0x1p53, false};
+static const limits share = {0, 1, false};
+
+// Reads one. False after tl_fail.
+static bool read_within(tl_vm *vm, const char *function, const char *name,
+                        tl_slot s, const limits *l, double *out) {
   if (!tl_arg_float(vm, function, name, s, out))
     return false;
-  return isfinite(*out) ||
-         tl_fail(vm, TALLY_ERR_VALUE, "%s: %s is %g, but must be finite",
-                 function, name, *out);
-}
-
-// A parameter from [low] to [high]; with [above] not [low] itself.
-static bool read_within(tl_vm *vm, const char *function, const char *name,
-                        tl_slot s, double low, bool above, double high,
-                        double *out) {
-  if (!read_finite(vm, function, name, s, out))
-    return false;
-  if (*out <= high && (above ? *out > low : *out >= low))
+  if (!isfinite(*out))
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s is %g, but must be finite",
+                   function, name, *out);
+  if (*out <= l->high && (l->above ? *out > l->low : *out >= l->low))
     return true;
-  if (isfinite(high))
+  if (isfinite(l->high))
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: %s is %g, but must be from %g to %g", function, name,
-                   *out, low, high);
+                   *out, l->low, l->high);
   return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s is %g, but must be %s %g",
-                 function, name, *out, above ? "above" : "at least", low);
+                 function, name, *out, l->above ? "above" : "at least", l->low);
 }
 
-// Counts above it would not be exact as doubles.
-static const double LARGEST = 9007199254740992;  // 2^53
+// The shape and two parameters behind it; a [second] of NULL: one.
+static bool read_draw(tl_vm *vm, draw *d, const tl_slot *args,
+                      const char *first, const limits *of_first,
+                      const char *second, const limits *of_second) {
+  return read_shape(vm, d, args[0]) &&
+         read_within(vm, d->function, first, args[1], of_first, &d->a) &&
+         (second == NULL ||
+          read_within(vm, d->function, second, args[2], of_second, &d->b));
+}
 
 // --- The functions ----------------------------------------------------------
 
 // Two or four words of a counter or key, in a vector of integers.
-static bool read_words(tl_vm *vm, const char *name, tl_slot *s, int64_t count,
+static bool read_words(tl_vm *vm, const char *name, tl_slot s, int64_t count,
                        uint64_t *out) {
   tl_slot dense;
-  if (!tl_arg_numeric(vm, "philox", s))
-    return false;
-  if (!tl_dtype_is_integer(tl_array_dtype(s->array)) || s->array->size != count)
+  if (!tl_dtype_is_integer(tl_array_dtype(s.array)) || s.array->size != count)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "philox: %s must be an array of %d integers", name,
                    (int)count);
   // The bits count: negative words are those of unsigned ones.
-  bool is_signed = tl_dtypes[tl_array_dtype(s->array)].kind == 'I';
-  if (!tl_as_contiguous(vm, "philox", *s, is_signed ? TL_INT64 : TL_UINT64,
+  bool is_signed = tl_dtypes[tl_array_dtype(s.array)].kind == 'I';
+  if (!tl_as_contiguous(vm, "philox", s, is_signed ? TL_INT64 : TL_UINT64,
                         &dense))
     return false;
   memcpy(out, dense.array->data, (size_t)count * sizeof *out);
@@ -266,8 +276,8 @@ static bool read_words(tl_vm *vm, const char *name, tl_slot *s, int64_t count,
 // published vectors.
 static bool philox(tl_vm *vm, tl_slot *args, tl_slot *out) {
   uint64_t counter[4], key[2];
-  if (!read_words(vm, "counter", &args[0], 4, counter) ||
-      !read_words(vm, "key", &args[1], 2, key))
+  if (!read_words(vm, "counter", args[0], 4, counter) ||
+      !read_words(vm, "key", args[1], 2, key))
     return false;
   tl_array *a = tl_array_new(vm, TL_UINT64, 1, (int64_t[]){4});
   tl_philox(counter, key);
@@ -286,9 +296,7 @@ static bool bits(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // random.uniform(shape, low, high).
 static bool uniform(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "uniform", .fill = fill_uniform};
-  if (!read_shape(vm, &d, args[0]) ||
-      !read_finite(vm, "uniform", "low", args[1], &d.a) ||
-      !read_finite(vm, "uniform", "high", args[2], &d.b))
+  if (!read_draw(vm, &d, args, "low", &any, "high", &any))
     return false;
   // The width must be a number too.
   if (!(d.a <= d.b) || !isfinite(d.b - d.a))
@@ -320,30 +328,21 @@ static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // random.normal(shape, mean, std).
 static bool normal(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "normal", .fill = fill_normal};
-  return read_shape(vm, &d, args[0]) &&
-         read_finite(vm, "normal", "mean", args[1], &d.a) &&
-         read_within(vm, "normal", "std", args[2], 0, false, (double)INFINITY,
-                     &d.b) &&
+  return read_draw(vm, &d, args, "mean", &any, "std", &not_negative) &&
          draw_array(vm, &d, TL_DRAW_NORMAL, args[3], TL_FLOAT64, out);
 }
 
 // random.exponential(shape, scale).
 static bool exponential(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "exponential", .fill = fill_exponential};
-  return read_shape(vm, &d, args[0]) &&
-         read_within(vm, "exponential", "scale", args[1], 0, false,
-                     (double)INFINITY, &d.a) &&
+  return read_draw(vm, &d, args, "scale", &not_negative, NULL, NULL) &&
          draw_array(vm, &d, TL_DRAW_EXPONENTIAL, args[2], TL_FLOAT64, out);
 }
 
 // random.gamma(shape, a, scale).
 static bool gamma_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "gamma", .fill = fill_gamma};
-  if (!read_shape(vm, &d, args[0]) ||
-      !read_within(vm, "gamma", "a", args[1], 0, true, (double)INFINITY,
-                   &d.a) ||
-      !read_within(vm, "gamma", "scale", args[2], 0, false, (double)INFINITY,
-                   &d.b))
+  if (!read_draw(vm, &d, args, "a", &positive, "scale", &not_negative))
     return false;
   // The preparation stays on the stack: the draw is over before it ends.
   const tl_gamma gamma = tl_gamma_of(d.a);
@@ -355,9 +354,7 @@ static bool gamma_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // random.beta(shape, a, b).
 static bool beta_draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "beta", .fill = fill_beta};
-  if (!read_shape(vm, &d, args[0]) ||
-      !read_within(vm, "beta", "a", args[1], 0, true, (double)INFINITY, &d.a) ||
-      !read_within(vm, "beta", "b", args[2], 0, true, (double)INFINITY, &d.b))
+  if (!read_draw(vm, &d, args, "a", &positive, "b", &positive))
     return false;
   const tl_gamma gammas[] = {tl_gamma_of(d.a), tl_gamma_of(d.b)};
   d.gammas = gammas;
@@ -383,8 +380,8 @@ static bool binomial(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t n;
   if (!read_shape(vm, &d, args[0]) ||
       !tl_arg_count(vm, "binomial", "n", args[1], &n) ||
-      !read_within(vm, "binomial", "n", args[1], 0, false, LARGEST, &d.a) ||
-      !read_within(vm, "binomial", "p", args[2], 0, false, 1, &d.b))
+      !read_within(vm, "binomial", "n", args[1], &counted, &d.a) ||
+      !read_within(vm, "binomial", "p", args[2], &share, &d.b))
     return false;
   tl_counts_binomial(d.a, d.b, &counts);
   return counts_array(vm, &d, &counts, TL_DRAW_BINOMIAL, args[3], out);
@@ -394,8 +391,7 @@ static bool binomial(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool poisson(tl_vm *vm, tl_slot *args, tl_slot *out) {
   draw d = {.function = "poisson"};
   tl_counts counts;
-  if (!read_shape(vm, &d, args[0]) ||
-      !read_within(vm, "poisson", "mean", args[1], 0, false, LARGEST, &d.a))
+  if (!read_draw(vm, &d, args, "mean", &counted, NULL, NULL))
     return false;
   tl_counts_poisson(d.a, &counts);
   return counts_array(vm, &d, &counts, TL_DRAW_POISSON, args[2], out);
@@ -422,7 +418,7 @@ const tl_builtin tl_random_module[] = {
     /// 2011). The same everywhere, and no state. Other lengths and numbers are
     /// a value error.
     ///     random.philox([0, 0, 0, 0], [0, 0])[0]    # 1609277786247541068
-    {"philox", "counter, key", philox},
+    {"philox", "counter, key", philox, .types = "mm"},
     /// Numbers from low on and below high, float64, each interval as likely as
     /// any of its length: 53 bits of a word.
     /// {DRAW}

@@ -6,19 +6,14 @@
 
 #include <inttypes.h>
 
+#include "vm/engine/consumer.h"
 #include "vm/nested/nested_join.h"
-
-// Whether a reduction has no result for no items.
-static bool is_extreme(tl_reduction reduction) {
-  return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
-         reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
-}
 
 // Fails (kind value) for an empty row with its number; before anything is
 // computed, so that the kernels need not look.
 static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
                        int64_t rows) {
-  if (!is_extreme(call->reduction))
+  if (!tl_reduction_orders(call->reduction))
     return true;
   for (int64_t i = 0; i < rows; i++) {
     if (at[i] == at[i + 1]) {
@@ -29,26 +24,6 @@ static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
     }
   }
   return true;
-}
-
-// The fold of a reduction; false: it is none. mean is a sum whose division the
-// caller adds. var and std are no folds: they need the mean before they add.
-static bool fold_of(tl_reduction reduction, tl_fold *out) {
-  static const struct {
-    tl_reduction reduction;
-    tl_fold fold;
-  } folds[] = {
-      {TL_REDUCE_SUM, TL_FOLD_SUM},  {TL_REDUCE_PROD, TL_FOLD_PROD},
-      {TL_REDUCE_MIN, TL_FOLD_MIN},  {TL_REDUCE_MAX, TL_FOLD_MAX},
-      {TL_REDUCE_ANY, TL_FOLD_ANY},  {TL_REDUCE_ALL, TL_FOLD_ALL},
-      {TL_REDUCE_MEAN, TL_FOLD_SUM}, {TL_REDUCE_COUNT_NONZERO, TL_FOLD_COUNT}};
-  for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
-    if (folds[i].reduction != reduction)
-      continue;
-    *out = folds[i].fold;
-    return true;
-  }
-  return false;
 }
 
 // Items between two polls.
@@ -90,8 +65,8 @@ static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
     tl_fold_begin(&state);
     for (int64_t from = at[i], n; from < at[i + 1]; from += n) {
       n = at[i + 1] - from < MOST ? at[i + 1] - from : MOST;
-      kernels->fold_feed[fold][dtype](
-          &state, items->data + (size_t)from * size, (size_t)n);
+      kernels->fold_feed[fold][dtype](&state, items->data + (size_t)from * size,
+                                      (size_t)n);
       if (!tl_poll_items(vm, n))
         return false;
     }
@@ -126,33 +101,6 @@ static bool dense_items(tl_vm *vm, tl_slot items, tl_dtype dtype,
     return tl_array_contiguous(vm, &borrowed, out);
   *out = tl_none();
   return tl_array_give(tl_array_cast(vm, items.array, dtype), out);
-}
-
-// argmin and argmax.
-static bool places_of_rows(tl_vm *vm, bool largest, tl_slot items,
-                           const int64_t *at, int64_t rows, tl_slot *out) {
-  tl_slot dense;
-  if (!dense_items(vm, items, tl_array_dtype(items.array), &dense))
-    return false;
-  tl_array *to = tl_positions_new(vm, rows);
-  bool ok = to != NULL && search_rows(vm, largest, dense.array, at, rows, to);
-  tl_drop(vm, dense);
-  return tl_array_finish(vm, ok, to, out);
-}
-
-// var and std of real items, integers as float64.
-static bool vary_rows(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
-                      tl_dtype dtype, const int64_t *at, int64_t rows,
-                      tl_slot *out) {
-  tl_slot dense;
-  if (!dense_items(vm, items, dtype, &dense))
-    return false;
-  tl_array *to = tl_array_new(vm, tl_array_dtype(dense.array), 1, &rows);
-  bool ok =
-      to != NULL && tl_var_rows(vm, dense.array, at, rows, call->correction,
-                                call->reduction == TL_REDUCE_STD, to);
-  tl_drop(vm, dense);
-  return tl_array_finish(vm, ok, to, out);
 }
 
 // sums / counts, the dtype kept.
@@ -200,36 +148,46 @@ static bool each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
 // With a dtype of integers that was asked for, rows go one by one, too.
 bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                         const int64_t *at, int64_t rows, tl_slot *out) {
-  tl_fold fold;
-  tl_dtype from = tl_array_dtype(items.array), dtype = call->dtype;
-  bool mean = call->reduction == TL_REDUCE_MEAN;
-  if (dtype == TL_DTYPE_COUNT)
-    // A mean of integers is computed in float64.
-    dtype = mean && from < TL_FLOAT16 ? TL_FLOAT64 : from;
+  const tl_reduction reduction = call->reduction;
+  const tl_fold fold = tl_reduction_fold(reduction);
+  const tl_dtype from = tl_array_dtype(items.array);
+  const bool plain = tl_ndim(items.array) == 1 && from < TL_STRING;
+  const bool asked = call->dtype != TL_DTYPE_COUNT;
+  const bool mean = reduction == TL_REDUCE_MEAN;
+  const tl_dtype real = tl_dtype_is_integer(from) ? TL_FLOAT64 : from;
+  // A mean of integers is computed in float64.
+  tl_dtype dtype = asked                       ? call->dtype
+                   : mean && from < TL_FLOAT16 ? TL_FLOAT64
+                                               : from;
   if (!check_rows(vm, call, at, rows))
     return false;
-  if (tl_ndim(items.array) == 1 && from < TL_STRING &&
-      tl_reduces_to_place(call->reduction) &&
-      tl_kernels()->argmax[from] != NULL)
-    return places_of_rows(vm, call->reduction == TL_REDUCE_ARGMAX, items, at,
-                          rows, out);
-  bool varies =
-      call->reduction == TL_REDUCE_VAR || call->reduction == TL_REDUCE_STD;
-  tl_dtype real = tl_dtype_is_integer(from) ? TL_FLOAT64 : from;
-  if (varies && tl_ndim(items.array) == 1 && call->dtype == TL_DTYPE_COUNT &&
-      tl_var_rows_fit(real))
-    return vary_rows(vm, call, items, real, at, rows, out);
-  if (tl_ndim(items.array) != 1 || from >= TL_STRING || dtype >= TL_STRING ||
-      !fold_of(call->reduction, &fold) ||
-      tl_kernels()->fold_feed[fold][dtype] == NULL ||
-      (call->dtype != TL_DTYPE_COUNT && tl_dtype_is_integer(dtype))) {
+  const bool places = plain && tl_reduces_to_place(reduction) &&
+                      tl_kernels()->argmax[from] != NULL;
+  const bool varies =
+      plain && (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD) &&
+      !asked && tl_var_rows_fit(real);
+  const bool folds = plain && dtype < TL_STRING &&
+                     (reduction <= TL_REDUCE_COUNT_NONZERO || mean) &&
+                     tl_kernels()->fold_feed[fold][dtype] != NULL &&
+                     !(asked && tl_dtype_is_integer(dtype));
+  if (!places && !varies && !folds)
     return each_row(vm, call, items, at, rows, out);
-  }
   tl_slot dense;
-  bool ok = dense_items(vm, items, dtype, &dense);
-  tl_array *to =
-      ok ? tl_array_new(vm, tl_fold_result(fold, dtype), 1, &rows) : NULL;
-  ok = to != NULL && fold_rows(vm, fold, dense.array, at, rows, to);
+  dtype = places ? from : varies ? real : dtype;
+  if (!dense_items(vm, items, dtype, &dense))
+    return false;
+  tl_array *to = tl_array_new(vm,
+                              places   ? TL_INT64
+                              : varies ? dtype
+                                       : tl_fold_result(fold, dtype),
+                              1, &rows);
+  const bool ok =
+      to != NULL &&
+      (places ? search_rows(vm, reduction == TL_REDUCE_ARGMAX, dense.array, at,
+                            rows, to)
+       : varies ? tl_var_rows(vm, dense.array, at, rows, call->correction,
+                              reduction == TL_REDUCE_STD, to)
+                : fold_rows(vm, fold, dense.array, at, rows, to));
   tl_drop(vm, dense);
   if (ok && mean)
     return divide_rows(vm, to, at, rows, out);

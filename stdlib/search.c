@@ -135,13 +135,6 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   return tl_array_finish(vm, ok, to, out);
 }
 
-// Makes the slot own a new array; false where there is none.
-static bool own_indices(tl_array *made, tl_slot *index) {
-  if (made)
-    *index = tl_own_array(made);
-  return made != NULL;
-}
-
 // In blocks, so that the wrong index is still there to be named.
 bool tl_wrap_indices(tl_vm *vm, const char *function, const char *name,
                      tl_slot s, int64_t length, tl_slot *out) {
@@ -152,9 +145,9 @@ bool tl_wrap_indices(tl_vm *vm, const char *function, const char *name,
   tl_slot index = tl_borrow(s);
   bool ok = true, given = tl_array_dtype(s.array) == TL_INT64;
   if (!given || !tl_is_contiguous(s.array))
-    ok = own_indices(given ? tl_array_copy(vm, s.array)
-                           : tl_array_cast(vm, s.array, TL_INT64),
-                     &index);
+    ok = tl_array_give(given ? tl_array_copy(vm, s.array)
+                             : tl_array_cast(vm, s.array, TL_INT64),
+                       &index);
   size_t n = (size_t)s.array->size;
   for (size_t at = 0, count; ok && at < n; at += count) {
     int64_t wrapped[512], *items = (int64_t *)index.array->data + at;
@@ -174,7 +167,7 @@ bool tl_wrap_indices(tl_vm *vm, const char *function, const char *name,
       break;
     }
     ok = tl_is_owned(index) ||
-         own_indices(tl_array_copy(vm, index.array), &index);
+         tl_array_give(tl_array_copy(vm, index.array), &index);
     if (ok)
       memcpy((int64_t *)index.array->data + at, wrapped,
              count * sizeof *wrapped);

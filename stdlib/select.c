@@ -334,6 +334,17 @@ static int64_t aside_of(const tl_nth *at, int64_t n) {
   return at->less > n / 2 ? n - at->less : at->less + at->same;
 }
 
+// What is moved: [aside] items go to the room, [first] of the kind that comes
+// first there.
+static bool open_part(const workspace *p, room *r, char *data, size_t size,
+                      size_t aside, size_t first, part *out) {
+  if (!room_for(p->vm, p->function, r, aside * size))
+    return false;
+  *out =
+      (part){data, r->bytes, size, data, {r->bytes, r->bytes + first * size}};
+  return true;
+}
+
 // Lesser items to the front, the same and greater ones behind them, each as
 // they stood; and likewise their places, where there are such. The items stay
 // where no later cut looks at them.
@@ -359,25 +370,12 @@ static bool cut_items(workspace *p, char *items, int64_t *places, bool fresh,
   const size_t aside = (size_t)aside_of(&c.at, n);
   const int keeps = c.at.less > n / 2 ? LESS : MORE;
   const size_t first = (size_t)(keeps == LESS ? c.at.same : c.at.less);
-  if (!stay) {
-    if (!room_for(p->vm, p->function, &p->aside, aside * size))
-      return false;
-    parts[count++] = (part){items,
-                            p->aside.bytes,
-                            size,
-                            items,
-                            {p->aside.bytes, p->aside.bytes + first * size}};
-  }
-  if (places != NULL) {
-    if (!room_for(p->vm, p->function, &p->places, aside * sizeof *places))
-      return false;
-    parts[count++] =
-        (part){(char *)places,
-               p->places.bytes,
-               sizeof *places,
-               (char *)places,
-               {p->places.bytes, p->places.bytes + first * sizeof *places}};
-  }
+  if ((!stay &&
+       !open_part(p, &p->aside, items, size, aside, first, &parts[count++])) ||
+      (places != NULL &&
+       !open_part(p, &p->places, (char *)places, sizeof *places, aside, first,
+                  &parts[count++])))
+    return false;
   tl_sort_from_wide(p->dtype, &item, &c.at.key, 1, false, NULL);
   tl_kernels()->fill[tl_move_size(size)](c.sought, &item, CUT_BLOCK);
   uint8_t nan = 0;
@@ -515,9 +513,8 @@ static bool partition_arguments(tl_vm *vm, const char *function, tl_slot *args,
 static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
-  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+  if (tl_is_form(args[0], TL_FORM_OPTION))
     return tl_in_tally(vm, "argpartition_by_codes", 3, args, out);
-  }
   if (!partition_arguments(vm, "argpartition", args, &axis, &count, kth))
     return false;
   tl_array *x = args[0].array;
@@ -535,9 +532,8 @@ static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
-  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+  if (tl_is_form(args[0], TL_FORM_OPTION))
     return tl_in_tally(vm, "partition_by_codes", 3, args, out);
-  }
   if (!partition_arguments(vm, "partition", args, &axis, &count, kth))
     return false;
   const tl_array *x = args[0].array;
@@ -546,12 +542,8 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
                     : tl_take_dense(vm, &args[0]);
   if (!a)
     return false;
-  if (!partition_values(vm, a, axis, kth, count)) {
-    tl_put_back(vm, &args[0], tl_own_array(a));
-    return false;
-  }
-  *out = tl_own_array(a);
-  return true;
+  return tl_give_or_put_back(vm, partition_values(vm, a, axis, kth, count),
+                             tl_own_array(a), &args[0], out);
 }
 
 const tl_builtin tl_select_builtins[] = {

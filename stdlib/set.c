@@ -14,13 +14,17 @@
 
 // --- Distinct items ---------------------------------------------------------
 
-// Gives the parts that have a name to a record.
-static bool distinct_record(tl_vm *vm, tl_distinct *d,
-                            const char *const names[4], tl_slot *out) {
+// What is given besides the distinct values, also to the functions in Tally.
+enum { VALUES_ALONE, WITH_COUNTS, WITH_INVERSE, WITH_ALL };
+
+// Gives the parts that were found to a record.
+static bool distinct_record(tl_vm *vm, tl_distinct *d, tl_slot *out) {
+  static const char *const names[] = {"values", "indices", "inverse_indices",
+                                      "counts"};
   tl_array **parts[] = {&d->values, &d->indices, &d->inverse, &d->counts};
   tl_record *record = tl_record_new(vm, 4);
   for (int i = 0; record && i < 4; i++) {
-    if (!names[i])
+    if (*parts[i] == NULL)
       continue;
     // The counts and indices of a scalar are scalars.
     bool single = tl_ndim(*parts[i]) == 0;
@@ -64,7 +68,6 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
 }
 
 // By codes, in Tally: of values that may be missing, or of one axis of structs.
-// [wanted]: what is given besides the distinct values, as for distinct_parts.
 static bool distinct_by_codes(tl_vm *vm, const char *function, tl_slot x,
                               int wanted, tl_slot *out) {
   const bool structs = tl_has_fields(x);
@@ -76,16 +79,9 @@ static bool distinct_by_codes(tl_vm *vm, const char *function, tl_slot x,
 
 // --- Distinct parts along an axis -------------------------------------------
 
-// What of the indices, inverse indices and counts has a name, as a number for
-// Tally; NULL: nothing, the values alone.
-static int wanted_of(const char *const names[4]) {
-  return names == NULL ? 0 : names[1] != NULL ? 3 : names[2] != NULL ? 2 : 1;
-}
-
-// In Tally: the distinct parts of x along an axis (args[1]), and what of them
-// has a name.
+// In Tally: the distinct parts of x along an axis (args[1]).
 static bool distinct_parts(tl_vm *vm, const char *function, tl_slot *args,
-                           const char *const names[4], tl_slot *out) {
+                           int wanted, tl_slot *out) {
   int axis;
   bool has_gaps = tl_is_form(args[0], TL_FORM_OPTION) &&
                   tl_is_array(args[0].nested->parts[1]);
@@ -97,7 +93,7 @@ static bool distinct_parts(tl_vm *vm, const char *function, tl_slot *args,
   if (!tl_arg_axis(vm, function, args[1], tl_value_ndim(args[0]), 0, &axis))
     return false;
   tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(axis),
-                     tl_weak_int(wanted_of(names))};
+                     tl_weak_int(wanted)};
   return tl_in_tally(vm, "distinct_parts", 3, given, out);
 }
 
@@ -119,9 +115,9 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
   int64_t missing;
   if (has_axis(args))
-    return distinct_parts(vm, "unique", args, NULL, out);
+    return distinct_parts(vm, "unique", args, VALUES_ALONE, out);
   if (tl_has_fields(args[0]))
-    return distinct_by_codes(vm, "unique", args[0], 0, out);
+    return distinct_by_codes(vm, "unique", args[0], VALUES_ALONE, out);
   if (!plain_items(vm, &args[0], &missing) ||
       !tl_distinct_find(vm, "unique", &args[0], false, false, &d))
     return false;
@@ -133,40 +129,34 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_drop_after(vm, tl_nested_append(vm, all, tl_none(), out), &all);
 }
 
-// The distinct items of x, or parts of it along an axis: a record of what has a
-// name.
-static bool unique_parts(tl_vm *vm, const char *function,
-                         const char *const names[4], tl_slot *args,
-                         tl_slot *out) {
+// The distinct items of x, or parts of it along an axis, in a record.
+static bool unique_parts(tl_vm *vm, const char *function, int wanted,
+                         tl_slot *args, tl_slot *out) {
   tl_distinct d;
   if (has_axis(args))
-    return distinct_parts(vm, function, args, names, out);
+    return distinct_parts(vm, function, args, wanted, out);
   if (tl_is_form(args[0], TL_FORM_OPTION) || tl_has_fields(args[0]))
-    return distinct_by_codes(vm, function, args[0], wanted_of(names), out);
-  return tl_distinct_find(vm, function, &args[0], names[2] != NULL,
-                          names[3] != NULL, &d) &&
-         distinct_record(vm, &d, names, out);
+    return distinct_by_codes(vm, function, args[0], wanted, out);
+  return tl_distinct_find(vm, function, &args[0], wanted >= WITH_INVERSE,
+                          wanted != WITH_INVERSE, &d) &&
+         distinct_record(vm, &d, out);
 }
 
 // unique_counts(x, axis): rows of different lengths are counted together, as
 // counts do not depend on places.
 static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  static const char *const names[4] = {"values", NULL, NULL, "counts"};
   return (has_axis(args) || row_items(vm, &args[0])) &&
-         unique_parts(vm, "unique_counts", names, args, out);
+         unique_parts(vm, "unique_counts", WITH_COUNTS, args, out);
 }
 
 // unique_inverse(x, axis).
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  static const char *const names[4] = {"values", NULL, "inverse_indices", NULL};
-  return unique_parts(vm, "unique_inverse", names, args, out);
+  return unique_parts(vm, "unique_inverse", WITH_INVERSE, args, out);
 }
 
 // unique_all(x, axis).
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  static const char *const names[4] = {"values", "indices", "inverse_indices",
-                                       "counts"};
-  return unique_parts(vm, "unique_all", names, args, out);
+  return unique_parts(vm, "unique_all", WITH_ALL, args, out);
 }
 
 // --- Membership -------------------------------------------------------------

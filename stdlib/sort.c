@@ -94,12 +94,8 @@ static bool sort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = copies ? tl_array_copy(vm, x) : tl_take_dense(vm, &args[0]);
   if (!a)
     return false;
-  if (!tl_sort_lanes(vm, a, axis, descending)) {
-    tl_put_back(vm, &args[0], tl_own_array(a));
-    return false;
-  }
-  *out = tl_own_array(a);
-  return true;
+  return tl_give_or_put_back(vm, tl_sort_lanes(vm, a, axis, descending),
+                             tl_own_array(a), &args[0], out);
 }
 
 // argsort(x, axis, descending, stable): positions, over x itself where that

@@ -416,6 +416,17 @@ static inline void tl_put_back(tl_vm *vm, tl_slot *s, tl_slot taken) {
     tl_drop(vm, taken);
 }
 
+// The end of such a function: what it took is its result, or where [ok] is
+// false the argument's again. Returns [ok].
+static inline bool tl_give_or_put_back(tl_vm *vm, bool ok, tl_slot taken,
+                                       tl_slot *s, tl_slot *out) {
+  if (ok)
+    *out = taken;
+  else
+    tl_put_back(vm, s, taken);
+  return ok;
+}
+
 // Stores *item in a new [container] without a count if the slot only borrows
 // it; the container is marked to know that (TL_BORROWED). What *item owns
 // moves. Returns the slot to be put into the container.

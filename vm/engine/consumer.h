@@ -51,6 +51,13 @@ void tl_method_choose(tl_method *m, tl_reduction reduction, tl_dtype dtype);
 // from their means.
 void tl_method_of_squares(tl_method *m, tl_dtype dtype);
 
+// Whether it compares items: there is no result of complex numbers, and none of
+// no items.
+static inline bool tl_reduction_orders(tl_reduction reduction) {
+  return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
+         reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
+}
+
 // The fold that a reduction is, or begins with.
 tl_fold tl_reduction_fold(tl_reduction reduction);
 // What makes one of two results of the fold.

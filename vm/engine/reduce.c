@@ -83,13 +83,6 @@ static bool fold(tl_reducer *r) {
 
 // --- Dtypes -----------------------------------------------------------------
 
-// What compares items: there is none for complex numbers, and none for no
-// items.
-static bool is_ordering(tl_reduction reduction) {
-  return reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX ||
-         reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
-}
-
 // Static text, which nobody frees.
 const char *tl_reduction_name(tl_reduction reduction) {
   return names[reduction];
@@ -103,7 +96,7 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
   tl_dtype from = r->from;
   if (from == TL_STRING)
     return tl_arg_fail(r->vm, r->name, NULL, "numbers", x);
-  if (is_ordering(reduction) && tl_dtype_is_complex(from))
+  if (tl_reduction_orders(reduction) && tl_dtype_is_complex(from))
     return tl_arg_fail(r->vm, r->name, NULL, "real numbers", x);
   // By the order of the enum: means, variances and lengths come last.
   bool is_mean = reduction >= TL_REDUCE_MEAN;
@@ -118,7 +111,7 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
   }
   if (reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX) {
     r->result = TL_INT64;
-  } else if (is_ordering(reduction)) {
+  } else if (tl_reduction_orders(reduction)) {
     r->result = r->dtype;
     // The bytes of bools order like integers.
     if (from == TL_BOOL)
@@ -193,7 +186,8 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   if (!tl_reduce_dtypes(&r, reduction, dtype, x))
     return false;
   tl_split_axes(x.array, axes, &r.split);
-  if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0)
+  if (tl_reduction_orders(reduction) && r.split.length == 0 &&
+      r.split.count > 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: x has no items to choose from: got %s", r.name,
                    tl_described(vm, x));
