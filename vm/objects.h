@@ -133,11 +133,6 @@ struct tl_host_ops {
   // modules, where *found says whether there is one.
   bool (*load_module)(tl_vm *vm, const char *path, const char *name,
                       bool *found);
-  // tl_tell_code (vm/api/painter.h): what a program of the library tells of
-  // code.
-  bool (*tell_code)(tl_vm *vm, struct tl_text *code, const char *program,
-                    const char *function, const tl_slot *more,
-                    struct tl_text *text);
   // Calls [each] with every function of the host.
   void (*each_function)(const tl_vm *vm, tl_each_function *each, void *context);
   // Calls [each] with every value that the host holds.

@@ -28,31 +28,6 @@
 
 // --- Life -------------------------------------------------------------------
 
-// Writes to standard output, for hosts that give no hook.
-// Buffered as the host's own prints are, so that both stay in order.
-static int default_write(void *context, const char *text, size_t nbytes) {
-  (void)context;
-  return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
-}
-
-// What the end of an object says that nobody waits for.
-static void default_report(void *context, const char *text) {
-  (void)context;
-  fprintf(stderr, "%s\n", text);
-}
-
-// The capabilities of a script run by hand: all.
-// In the fields that are not named here 0 is the usual: no limit, as many
-// threads as cores, imports from files, the system's clocks.
-// tally_open takes what an older host's struct does not have from here, too.
-tally_options tally_default_options(void) {
-  return (tally_options){.size = sizeof(tally_options),
-                         .resize = tl_memory_resize,
-                         .write = default_write,
-                         .report = default_report,
-                         .capabilities = TALLY_MAY_ALL};
-}
-
 // The handles and the report are made with the VM, so that later failures can
 // be reported.
 // Fails (TALLY_ERR_HOST) without a place for the VM, or where devices are

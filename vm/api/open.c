@@ -4,16 +4,42 @@
 
 #include "vm/api/open.h"
 
+#include <stdio.h>
+
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
 #include "vm/api/host.h"
-#include "vm/api/painter.h"
 #include "vm/interp/interp.h"
 #include "vm/bytecode/slots.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/native/jit.h"
 #include "vm/nested/nested.h"
 #include "vm/observe/watch.h"
+
+// Writes to standard output, for hosts that give no hook.
+// Buffered as the host's own prints are, so that both stay in order.
+static int default_write(void *context, const char *text, size_t nbytes) {
+  (void)context;
+  return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
+}
+
+// What the end of an object says that nobody waits for.
+static void default_report(void *context, const char *text) {
+  (void)context;
+  fprintf(stderr, "%s\n", text);
+}
+
+// The capabilities of a script run by hand: all.
+// In the fields that are not named here 0 is the usual: no limit, as many
+// threads as cores, imports from files, the system's clocks.
+// tally_open takes what an older host's struct does not have from here, too.
+tally_options tally_default_options(void) {
+  return (tally_options){.size = sizeof(tally_options),
+                         .resize = tl_memory_resize,
+                         .write = default_write,
+                         .report = default_report,
+                         .capabilities = TALLY_MAY_ALL};
+}
 
 // What lower layers call of this one, which they may not include.
 static const struct tl_host_ops host_ops = {
@@ -29,7 +55,6 @@ static const struct tl_host_ops host_ops = {
     .find_function = tl_function_find,
     .find_module = tl_native_module,
     .load_module = tl_load_module,
-    .tell_code = tl_tell_code,
     .each_function = tl_host_each_function,
     .each_handle = tl_handles_each,
     .each_outer = tl_handles_each_outer,

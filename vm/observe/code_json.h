@@ -32,9 +32,6 @@ void tl_json_name(tl_text *out, const void *of, uint32_t i);
 // Appends fields of the instruction at [pc], each behind ", ".
 typedef void tl_json_more(tl_text *out, void *context, const tl_prototype *p,
                           uint32_t pc, const tl_decoded *d);
-// Appends the handlers of a function as a field: start and end of the code that
-// each covers, handler, where it goes on, keeps and owns, slots.
-void tl_json_handlers(tl_text *out, const tl_prototype *p);
 // Appends fields of a function, behind others: name, slots, end (behind its
 // last instruction) and code, of whose instructions each has pc, next, op,
 // operands and their modes, window (its first slot and how many), result (-1:
