@@ -97,15 +97,16 @@ static bool is_same(tl_slot a, tl_slot b) {
 
 // The parameter whose argument was rejected: the one of the name in the
 // message, unless an inner function gave that name and its value was another;
-// else the one that got the value, or one whose values were spelled out before
-// the call; else, where nothing is known, the only one that is required. NULL:
-// none.
+// else the one that got the value, or, if that is known and nobody got it, one
+// whose values were spelled out before the call; else, where nothing is known,
+// the only one that is required. NULL: none.
 static const tl_param *refused_param(const tl_vm *vm, const char *name,
                                      const tl_param *params, int count,
                                      const tl_slot *args) {
   const tl_param *named = NULL, *got = NULL, *spelled = NULL;
   for (int i = 0; i < count; i++) {
-    if (tl_is_nested(args[i]) && tl_nested_traits(args[i].nested)->is_indexed)
+    if (vm->error.refused_known && tl_is_nested(args[i]) &&
+        tl_nested_traits(args[i].nested)->is_indexed)
       spelled = &params[i];
     if (named == NULL && params[i].name_length == vm->error.refused_size &&
         memcmp(params[i].name, name, params[i].name_length) == 0)
