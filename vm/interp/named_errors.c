@@ -97,17 +97,16 @@ static bool is_same(tl_slot a, tl_slot b) {
 
 // The parameter whose argument was rejected: the one of the name in the
 // message, unless an inner function gave that name and its value was another;
-// else the one that got the value, or, if that is known and nobody got it, one
-// whose values were spelled out before the call; else, where nothing is known,
-// the only one that is required. NULL: none.
+// else the one that got the value; else, where nothing is known, one whose
+// values may have been spelled out before the call, or the only one that is
+// required. NULL: none.
 static const tl_param *refused_param(const tl_vm *vm, const char *name,
                                      const tl_param *params, int count,
                                      const tl_slot *args) {
-  const tl_param *named = NULL, *got = NULL, *spelled = NULL;
+  const tl_param *named = NULL, *got = NULL, *nested = NULL;
   for (int i = 0; i < count; i++) {
-    if (vm->error.refused_known && tl_is_nested(args[i]) &&
-        tl_nested_traits(args[i].nested)->is_indexed)
-      spelled = &params[i];
+    if (tl_is_nested(args[i]))  // by the tag: what it had may be gone
+      nested = &params[i];
     if (named == NULL && params[i].name_length == vm->error.refused_size &&
         memcmp(params[i].name, name, params[i].name_length) == 0)
       named = &params[i];
@@ -118,13 +117,12 @@ static const tl_param *refused_param(const tl_vm *vm, const char *name,
   if (named != NULL && (!vm->error.refused_known ||
                         is_same(args[named - params], vm->error.refused)))
     return named;
-  const tl_param *found = got != NULL ? got : named != NULL ? named : spelled;
-  if (found != NULL)
-    return found;
-  bool is_alone =
-      count == 1 || (count > 1 && params[1].kind != TL_PARAM_REQUIRED);
-  return is_alone && begins_with(name, TL_UNKNOWN_ARGUMENT " ") ? &params[0]
-                                                                : NULL;
+  if (got != NULL || named != NULL)
+    return got != NULL ? got : named;
+  if (nested == NULL &&
+      (count == 1 || (count > 1 && params[1].kind != TL_PARAM_REQUIRED)))
+    nested = &params[0];
+  return begins_with(name, TL_UNKNOWN_ARGUMENT " ") ? nested : NULL;
 }
 
 // Behind a function's name of [length] bytes the message goes on with an
