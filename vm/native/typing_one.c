@@ -265,30 +265,45 @@ static void fetch(tl_typing_pass *x, uint32_t slot, tl_jit_type type,
   t->exit = exit;
 }
 
-// The results, as far as their tags are known. Where one is not, the unit
-// leaves behind the instruction, for learn.c to look at it.
+// The result in the slot, as far as its tag is known: [made] has those that it
+// has had, [each] of them; NULL: none are kept of it. false: none was seen yet,
+// and the unit leaves behind the instruction, for learn.c to look at it.
+static bool fetch_result(tl_typing_pass *x, const tl_ins *ins, uint32_t slot,
+                         const uint64_t *made, int each, uint64_t before) {
+  uint64_t tag = made == NULL ? 0 : made[0], also = each > 1 ? made[1] : 0;
+  if (tag == 0 && x->flow->spans[x->pc] == 0)
+    tag = likely_tag(x, ins, slot, before);
+  if (ins->op == TL_BC_DROP || tag == TL_JIT_MANY || also == TL_JIT_MANY ||
+      (tag == 0 && passes_on(ins->op)))
+    return true;
+  tl_jit_type type = tl_typing_type(x, tag);
+  tl_jit_type other = also == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, also);
+  if (tag == 0 && made != NULL) {
+    x->unit->is_curious = true;
+    tl_typing_put_plain(x, TL_TYPED_EXIT)->exit = exit_behind(x);
+    return false;
+  }
+  if (type != TL_TYPE_UNKNOWN)
+    fetch(x, slot, type, other == type ? TL_TYPE_UNKNOWN : other);
+  return true;
+}
+
+// What has two tags comes last, so that the version for the second one knows
+// the other results.
 tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
                                uint64_t changed, const uint64_t *before) {
-  bool one = (changed & (changed - 1)) == 0;
-  const uint64_t *made = &x->flow->made[2 * x->pc];
   int kept = tl_jit_kept(x->pc, x->then);
-  for (int i = 0; changed != 0; changed &= changed - 1, i++) {
-    uint32_t slot = (uint32_t)__builtin_ctzll(changed);
-    uint64_t tag = i < kept ? made[i] : 0, also = one ? made[1] : 0;
-    if (tag == 0 && x->flow->spans[x->pc] == 0)
-      tag = likely_tag(x, ins, slot, before[slot]);
-    if (ins->op == TL_BC_DROP || tag == TL_JIT_MANY || also == TL_JIT_MANY ||
-        (tag == 0 && passes_on(ins->op)))
-      continue;
-    tl_jit_type type = tl_typing_type(x, tag);
-    tl_jit_type other = also == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, also);
-    if (tag == 0 && i < kept) {
-      x->unit->is_curious = true;
-      tl_typing_put_plain(x, TL_TYPED_EXIT)->exit = exit_behind(x);
-      return TL_TYPING_ENDS;
+  int each = tl_jit_kept_each(kept, changed);
+  for (int twos = 0; twos < 2; twos++) {
+    int i = 0;
+    for (uint64_t rest = changed; rest != 0; rest &= rest - 1, i += each) {
+      uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+      const uint64_t *made =
+          i < kept ? &x->flow->made[2 * x->pc + (uint32_t)i] : NULL;
+      if ((each > 1 && made[1] != 0) == twos &&
+          !fetch_result(x, ins, slot, made, each, before[slot]))
+        return TL_TYPING_ENDS;
     }
-    if (type != TL_TYPE_UNKNOWN)
-      fetch(x, slot, type, other == type ? TL_TYPE_UNKNOWN : other);
   }
   return TL_TYPING_GOES_ON;
 }

@@ -269,8 +269,15 @@ static tl_typing_step unpack(tl_typing_pass *x, const tl_ins *ins) {
   if ((!list && !tl_tag_is_grid(tag, 1)) || !stays(ins, tag) || count == 0 ||
       count > TL_JIT_RESULTS || (b >= a && b < a + count))
     return TL_TYPING_LEAVES;
+  uint64_t live = x->flow->live[x->then];
+  const uint64_t *made = &x->flow->made[2 * x->pc];
+  int each = tl_jit_kept_each(
+      tl_jit_kept(x->pc, x->then),
+      live & (tl_jit_bit(a + count) - 1) & ~(tl_jit_bit(a) - 1));
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t item = x->flow->made[2 * x->pc + i];
+    if ((live & tl_jit_bit(a + i)) == 0)
+      continue;
+    uint64_t item = each > 1 && made[1] != 0 ? 0 : made[0];
     types[i] = !list ? tl_jit_of_dtype((tl_dtype)(tag >> 8 & 0xff))
                : item == 0 || item == TL_JIT_MANY || tl_tag_owns(item)
                    ? TL_TYPE_UNKNOWN
@@ -278,6 +285,7 @@ static tl_typing_step unpack(tl_typing_pass *x, const tl_ins *ins) {
     if (types[i] == TL_TYPE_UNKNOWN ||
         (x->flow->live[x->pc] & tl_jit_bit(a + i)) != 0)
       return TL_TYPING_LEAVES;
+    made += each;
   }
   tl_typing_set(x, TL_TYPED_LENGTH, a, TL_TYPE_INT, (int)b, TL_JIT_NONE)
       ->dtype = (uint8_t)tl_tag_length_kind(tag);
@@ -287,6 +295,8 @@ static tl_typing_step unpack(tl_typing_pass *x, const tl_ins *ins) {
   t->imm = count;
   t->to = -1 - other;
   for (uint32_t i = 0; i < count; i++) {
+    if ((live & tl_jit_bit(a + i)) == 0)
+      continue;
     tl_typing_set(x, TL_TYPED_CONST, a + i, TL_TYPE_INT, TL_JIT_NONE,
                   TL_JIT_NONE)
         ->imm = i;
