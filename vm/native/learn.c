@@ -141,11 +141,9 @@ static uint64_t look(const tl_frame *frame, const tl_ins *ins, uint64_t *second,
       return found == NULL ? 0 : found->tag;
     case TL_BC_GETEL:
     case TL_BC_TAKEEL:
-      return tl_is_list(*b) && tl_item_get(item, b, slot_at(frame, ins->c))
-                 ? item->tag
-                 : 0;
     case TL_BC_NEXT:
-      return tl_is_list(*b) && tl_item_get(item, b, b + 1) ? item->tag : 0;
+      found = ins->op == TL_BC_NEXT ? b + 1 : slot_at(frame, ins->c);
+      return tl_is_list(*b) && tl_item_get(item, b, found) ? item->tag : 0;
     case TL_BC_GETC:
       return look_at_captured(frame->closure, ins, item);
     case TL_BC_CALL:
@@ -378,9 +376,8 @@ bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
     uint64_t tag = frame->base[__builtin_ctzll(one.changed)].tag;
     one.changed &= one.changed - 1;
     uint64_t *last = &made[i + each - 1];
-    if (keep(&made[i], tag, each)) {
-      kept = true;
-    } else if (made[i] != tag && *last != tag) {
+    kept |= keep(&made[i], tag, each);
+    if (made[i] != tag && *last != tag) {
       kept |= *last != TL_JIT_MANY;
       *last = TL_JIT_MANY;
     }
