@@ -141,11 +141,9 @@ static uint64_t look(const tl_frame *frame, const tl_ins *ins, uint64_t *second,
       return found == NULL ? 0 : found->tag;
     case TL_BC_GETEL:
     case TL_BC_TAKEEL:
-      return tl_is_list(*b) && tl_item_get(item, b, slot_at(frame, ins->c))
-                 ? item->tag
-                 : 0;
     case TL_BC_NEXT:
-      return tl_is_list(*b) && tl_item_get(item, b, b + 1) ? item->tag : 0;
+      found = ins->op == TL_BC_NEXT ? b + 1 : slot_at(frame, ins->c);
+      return tl_is_list(*b) && tl_item_get(item, b, found) ? item->tag : 0;
     case TL_BC_GETC:
       return look_at_captured(frame->closure, ins, item);
     case TL_BC_CALL:
@@ -358,8 +356,9 @@ static bool read_made(const tl_jit_flow *flow, const tl_prototype *p,
   return true;
 }
 
-// A third tag of a result is kept as TL_JIT_MANY, so that it stays in memory
-// from then on. The frame's slots are those behind the instruction.
+// A tag of a result for which there is no room is kept as TL_JIT_MANY, so that
+// it stays in memory from then on. The frame's slots are those behind the
+// instruction.
 bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
                        const tl_ins *did) {
   const tl_prototype *p = frame->function;
@@ -370,16 +369,17 @@ bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
   uint64_t *made = &flow->made[2 * pc];
   if (did->op == TL_BC_CALLK && one.changed != 0)
     keep(results_of(p, did), frame->base[__builtin_ctzll(one.changed)].tag, 2);
-  bool single = (one.changed & (one.changed - 1)) == 0, kept = false;
+  bool kept = false;
   int room = tl_jit_kept(pc, one.then);
-  for (int i = 0; i < room && one.changed != 0; i++) {
+  int each = tl_jit_kept_each(room, one.changed);
+  for (int i = 0; i < room && one.changed != 0; i += each) {
     uint64_t tag = frame->base[__builtin_ctzll(one.changed)].tag;
     one.changed &= one.changed - 1;
-    if (keep(&made[i], tag, single ? 2 : 1)) {
-      kept = true;
-    } else if (made[i] != tag && (!single || made[1] != tag)) {
-      kept |= made[single] != TL_JIT_MANY;
-      made[single ? 1 : i] = TL_JIT_MANY;
+    uint64_t *last = &made[i + each - 1];
+    kept |= keep(&made[i], tag, each);
+    if (made[i] != tag && *last != tag) {
+      kept |= *last != TL_JIT_MANY;
+      *last = TL_JIT_MANY;
     }
   }
   return kept;

@@ -582,9 +582,8 @@ typedef struct tl_jit_flow {
   // the owned bit (learn.c); 0: none. Of one that stores into a place, the tag
   // of the container.
   uint64_t *seen;
-  // Of each instruction that vm->one did two tags of what it has made, or those
-  // of its first results, as many as tl_jit_kept says; 0: none, TL_JIT_MANY:
-  // too many.
+  // Of each instruction that vm->one did the tags of what it has made, as many
+  // as tl_jit_kept and tl_jit_kept_each say; 0: none, TL_JIT_MANY: too many.
   uint64_t *made;
   // Of results of the function those that vary by their tags, as bits, and
   // TL_JIT_SINGLE; and those that were found to since.
@@ -708,10 +707,15 @@ typedef struct tl_jit_one_slots {
   uint32_t then;
   bool spans;  // a region, which is more than it
 } tl_jit_one_slots;
-// Of how many results at most an instruction keeps tags: of two for each of the
-// words from [pc] to [then] that are its own, which a call has two of.
+// How many tags of its results an instruction keeps: two for each of the words
+// from [pc] to [then] that are its own, which a call has two of.
 static inline int tl_jit_kept(uint32_t pc, uint32_t then) {
   return then - pc >= 2 ? 4 : 2;
+}
+// How many of the [kept] tags are of each of the slots that change, side by
+// side in the order of the slots: two where there is room.
+static inline int tl_jit_kept_each(int kept, uint64_t changed) {
+  return 2 * __builtin_popcountll(changed) <= kept ? 2 : 1;
 }
 
 bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *function,

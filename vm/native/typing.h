@@ -136,7 +136,7 @@ int32_t tl_typing_jump(tl_typing_pass *x, uint32_t pc);
 // The tag of what is in the slot; 0: it is not known. The unit is then one for
 // that tag, where the slot was not touched since the entry.
 uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot);
-// The type of a value with that tag; UNKNOWN: there are too many of them.
+// The type of a value with that tag; UNKNOWN: it is 0, or there are too many.
 tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag);
 // Whether the instruction, one on ownership, has nothing to do.
 bool tl_typing_is_idle(tl_typing_pass *x, const tl_ins *ins);

@@ -22,23 +22,6 @@
 
 #include "vm/native/jit_internal.h"
 
-// Whether a tag is that of an array.
-static bool is_array(uint64_t tag) {
-  return (tag & TL_CLASS_ARRAY) != 0;
-}
-
-// The tags of the arguments, of which there are [count] from slot [first] on;
-// false: one of them is not known. *tags has room for TL_JIT_SLOTS.
-static bool read_arguments(tl_typing_pass *x, uint32_t first, uint32_t count,
-                           uint64_t *tags) {
-  for (uint32_t i = 0; i < count; i++) {
-    tags[i] = tl_typing_tag(x, first + i);
-    if (tags[i] == 0)
-      return false;
-  }
-  return true;
-}
-
 // The functions that are called by the instruction; of a value those that it
 // was when frames came by. Returns how many; 0: none is known, or its arguments
 // have to be bound. The code compares the value each time, and the tag says
@@ -276,8 +259,9 @@ tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
   uint64_t tags[TL_JIT_SLOTS] = {0};
   tl_jit_type types[TL_JIT_RESULTS] = {0};
   tl_jit_unit *units[TL_JIT_CALLED] = {NULL};
-  if (!read_arguments(x, a + 1, count, tags))
-    return TL_TYPING_LEAVES;
+  for (uint32_t i = 0; i < count; i++)
+    if ((tags[i] = tl_typing_tag(x, a + 1 + i)) == 0)
+      return TL_TYPING_LEAVES;
   tl_typing_step went = find_units(x, ins, count, tags, units);
   if (went != TL_TYPING_GOES_ON)
     return went;
@@ -368,8 +352,8 @@ tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins) {
     return TL_TYPING_LEAVES;
   for (uint32_t i = 0; i < count; i++) {
     tags[i] = tl_typing_tag(x, a + 1 + i);
-    if (tags[i] == 0 ||
-        ((owns || is_array(tags[i])) && !tl_tag_owns_all(tags[i])))
+    if (tags[i] == 0 || ((owns || (tags[i] & TL_CLASS_ARRAY) != 0) &&
+                         !tl_tag_owns_all(tags[i])))
       return TL_TYPING_LEAVES;
     if ((x->flow->varies[0] >> i & 1) != 0)
       tags[i] = 0;

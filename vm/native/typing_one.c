@@ -248,47 +248,56 @@ static int32_t exit_behind(tl_typing_pass *x) {
   return exit;
 }
 
-// Fetches what the slot has behind the instruction; with another type, if that
-// is known, control goes on in a version of what follows.
-static void fetch(tl_typing_pass *x, uint32_t slot, tl_jit_type type,
-                  tl_jit_type other) {
+// Fetches the result in the slot, as far as its tag is known: [made] has [each]
+// tags that it has had; NULL: none are kept of it. With the second one control
+// goes on in a version of what follows. False: none was seen yet, and the unit
+// leaves behind the instruction, for learn.c to look at it.
+static bool fetch_result(tl_typing_pass *x, const tl_ins *ins, uint32_t slot,
+                         const uint64_t *made, int each, uint64_t before) {
+  uint64_t tag = made == NULL ? 0 : made[0], also = each > 1 ? made[1] : 0;
+  if (tag == 0 && x->flow->spans[x->pc] == 0)
+    tag = likely_tag(x, ins, slot, before);
+  if (ins->op == TL_BC_DROP || tag == TL_JIT_MANY || also == TL_JIT_MANY ||
+      (tag == 0 && (made == NULL || passes_on(ins->op))))
+    return true;
+  tl_jit_type type = tl_typing_type(x, tag), other = tl_typing_type(x, also);
+  if (tag != 0 && type == TL_TYPE_UNKNOWN)
+    return true;
   int32_t exit = exit_behind(x), to = -1;
-  if (other != TL_TYPE_UNKNOWN) {
+  if (tag == 0) {
+    x->unit->is_curious = true;
+    tl_typing_put_plain(x, TL_TYPED_EXIT)->exit = exit;
+    return false;
+  }
+  if (other != TL_TYPE_UNKNOWN && other != type) {
     x->now[slot] = other;
     to = tl_typing_edge(x, x->then);
     x->now[slot] = TL_TYPE_MEMORY;
   }
   tl_typed *t =
       tl_typing_set(x, TL_TYPED_FETCH, slot, type, TL_JIT_NONE, TL_JIT_NONE);
-  t->other = other;
+  t->other = to == -1 ? TL_TYPE_UNKNOWN : other;
   t->to = to;
   t->exit = exit;
+  return true;
 }
 
-// The results, as far as their tags are known. Where one is not, the unit
-// leaves behind the instruction, for learn.c to look at it.
+// What has two tags comes last, so that the version for the second one knows
+// the other results.
 tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
                                uint64_t changed, const uint64_t *before) {
-  bool one = (changed & (changed - 1)) == 0;
-  const uint64_t *made = &x->flow->made[2 * x->pc];
   int kept = tl_jit_kept(x->pc, x->then);
-  for (int i = 0; changed != 0; changed &= changed - 1, i++) {
-    uint32_t slot = (uint32_t)__builtin_ctzll(changed);
-    uint64_t tag = i < kept ? made[i] : 0, also = one ? made[1] : 0;
-    if (tag == 0 && x->flow->spans[x->pc] == 0)
-      tag = likely_tag(x, ins, slot, before[slot]);
-    if (ins->op == TL_BC_DROP || tag == TL_JIT_MANY || also == TL_JIT_MANY ||
-        (tag == 0 && passes_on(ins->op)))
-      continue;
-    tl_jit_type type = tl_typing_type(x, tag);
-    tl_jit_type other = also == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, also);
-    if (tag == 0 && i < kept) {
-      x->unit->is_curious = true;
-      tl_typing_put_plain(x, TL_TYPED_EXIT)->exit = exit_behind(x);
-      return TL_TYPING_ENDS;
+  int each = tl_jit_kept_each(kept, changed);
+  for (int twos = 0; twos < 2; twos++) {
+    int i = 0;
+    for (uint64_t rest = changed; rest != 0; rest &= rest - 1, i += each) {
+      uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+      const uint64_t *made =
+          i < kept ? &x->flow->made[2 * x->pc + (uint32_t)i] : NULL;
+      if ((each > 1 && made[1] != 0) == twos &&
+          !fetch_result(x, ins, slot, made, each, before[slot]))
+        return TL_TYPING_ENDS;
     }
-    if (type != TL_TYPE_UNKNOWN)
-      fetch(x, slot, type, other == type ? TL_TYPE_UNKNOWN : other);
   }
   return TL_TYPING_GOES_ON;
 }

@@ -130,8 +130,7 @@ bool tl_typing_is_idle(tl_typing_pass *x, const tl_ins *ins) {
 static tl_jit_type seen(tl_typing_pass *x, int which) {
   uint64_t tag = x->flow->seen[2 * x->pc + (uint32_t)which];
   x->is_unseen |= tag == 0 && which == 0;
-  return tag == 0 || tag == TL_JIT_MANY ? TL_TYPE_UNKNOWN
-                                        : tl_typing_type(x, tag);
+  return tag == TL_JIT_MANY ? TL_TYPE_UNKNOWN : tl_typing_type(x, tag);
 }
 
 // Appends a read of an item; an item of the other type that was seen goes on in
@@ -219,17 +218,12 @@ static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
   uint64_t tag = tl_typing_tag(x, b);
   bool list = tl_tag_is_kind(tag, TL_KIND_LIST),
        text = tl_tag_is_kind(tag, TL_KIND_STRING);
-  tl_jit_type type = list   ? seen(x, 0)
-                     : text ? tl_typing_type(x, TL_TAG_STRING)
-                            : TL_TYPE_UNKNOWN;
+  tl_jit_type type =
+      list ? seen(x, 0) : tl_typing_type(x, text ? TL_TAG_STRING : 0);
   if (type == TL_TYPE_UNKNOWN || !tl_jit_is_int(x->now[c]))
     return TL_TYPING_LEAVES;
-  tl_typed *t;
-  if (list) {
-    t = put_read(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
-  } else {
-    t = tl_typing_set(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
-  }
+  tl_typed *t = (list ? put_read : tl_typing_set)(x, TL_TYPED_ITEM, a, type,
+                                                  (int)b, (int)c);
   t->dtype = (uint8_t)(tag >> 8);
   return TL_TYPING_GOES_ON;
 }
@@ -266,27 +260,36 @@ static tl_typing_step unpack(tl_typing_pass *x, const tl_ins *ins) {
   uint64_t tag = tl_typing_tag(x, b);
   bool list = tl_tag_is_kind(tag, TL_KIND_LIST);
   tl_jit_type types[TL_JIT_RESULTS];
-  if ((!list && !tl_tag_is_grid(tag, 1)) || !stays(ins, tag) || count == 0 ||
-      count > TL_JIT_RESULTS || (b >= a && b < a + count))
+  if (count == 0 || count > TL_JIT_RESULTS)
     return TL_TYPING_LEAVES;
+  uint64_t results = (tl_jit_bit(count) - 1) << a;
+  uint64_t live = x->flow->live[x->then] & results;
+  if ((!list && !tl_tag_is_grid(tag, 1)) || !stays(ins, tag) ||
+      (x->flow->live[x->pc] & results) != 0)
+    return TL_TYPING_LEAVES;
+  const uint64_t *made = &x->flow->made[2 * x->pc];
+  int each = tl_jit_kept_each(tl_jit_kept(x->pc, x->then), live);
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t item = x->flow->made[2 * x->pc + i];
+    if ((live & tl_jit_bit(a + i)) == 0)
+      continue;
+    uint64_t item = each > 1 && made[1] != 0 ? 0 : made[0];
     types[i] = !list ? tl_jit_of_dtype((tl_dtype)(tag >> 8 & 0xff))
-               : item == 0 || item == TL_JIT_MANY || tl_tag_owns(item)
+               : item == TL_JIT_MANY || tl_tag_owns(item)
                    ? TL_TYPE_UNKNOWN
                    : tl_typing_type(x, item);
-    if (types[i] == TL_TYPE_UNKNOWN ||
-        (x->flow->live[x->pc] & tl_jit_bit(a + i)) != 0)
+    if (types[i] == TL_TYPE_UNKNOWN)
       return TL_TYPING_LEAVES;
+    made += each;
   }
   tl_typing_set(x, TL_TYPED_LENGTH, a, TL_TYPE_INT, (int)b, TL_JIT_NONE)
       ->dtype = (uint8_t)tl_tag_length_kind(tag);
-  int32_t other = tl_typing_exit(x);
   tl_typed *t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a, TL_JIT_NONE);
   t->condition = TL_IF_NE;
   t->imm = count;
-  t->to = -1 - other;
+  t->to = -1 - tl_typing_exit(x);
   for (uint32_t i = 0; i < count; i++) {
+    if ((live & tl_jit_bit(a + i)) == 0)
+      continue;
     tl_typing_set(x, TL_TYPED_CONST, a + i, TL_TYPE_INT, TL_JIT_NONE,
                   TL_JIT_NONE)
         ->imm = i;
