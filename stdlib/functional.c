@@ -169,14 +169,16 @@ static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
 // one, without a wider dtype. Else -1.
 static int find_running(tl_slot x, tl_op op) {
   int r = TL_REDUCE_SUM;
-  while (r <= TL_REDUCE_MAX && tl_fold_op(tl_reduction_fold(r)) != op) r++;
+  while (r <= TL_REDUCE_MAX &&
+         tl_fold_op(tl_reduction_fold((tl_reduction)r)) != op)
+    r++;
   if (r > TL_REDUCE_MAX || !tl_is_array(x) ||
       tl_array_dtype(x.array) >= TL_STRING)
     return -1;
   // A sum of int8 widens in the kernel, while one by one it wraps: only folds
   // that keep the dtype are the same.
   const tl_dtype dtype = tl_array_dtype(x.array);
-  const tl_fold fold = tl_reduction_fold(r);
+  const tl_fold fold = tl_reduction_fold((tl_reduction)r);
   bool same = dtype != TL_BOOL && tl_fold_result(fold, dtype) == dtype &&
               tl_kernels()->scan[fold][dtype] != NULL;
   return same ? r : -1;
@@ -224,7 +226,8 @@ static bool find_vector_fold(tl_slot x, tl_op op, vector_fold *out) {
     return false;
   tl_dtype dtype = tl_array_dtype(x.array);
   const int running = find_running(x, op);
-  out->in_order = running < 0 ? TL_FOLD_SUM : tl_reduction_fold(running);
+  out->in_order =
+      running < 0 ? TL_FOLD_SUM : tl_reduction_fold((tl_reduction)running);
   out->any_order = is_exact(op, dtype) ? tl_kernels()->binary[op][dtype] : NULL;
   out->feed = running >= 0 && out->any_order != NULL
                   ? tl_kernels()->fold_feed[out->in_order][dtype]
