@@ -72,7 +72,9 @@ static const tl_ins *taker_of(tl_typing_pass *x, const tl_ins *ins,
   uint16_t list = ins->a;
   if (then->op == TL_BC_MOV && then->b == list)
     list = then++->a;
-  while (then->a != list && then->b != list && tl_typing_is_idle(x, then))
+  while (then->a != list &&
+         (then->b != list || tl_jit_is_scalar(x->now[then->a >> 4])) &&
+         tl_typing_is_idle(x, then))
     then++;
   for (const tl_ins *at = ins + 2; at <= then; at++)
     if (x->flow->leads[at - x->p->code])

@@ -75,8 +75,8 @@ void tl_list_narrow(tl_vm *vm, tl_list **list, int64_t start, int64_t length) {
 
 // --- Growing ----------------------------------------------------------------
 
-// Grows by half, a short list twice, to whole lines of 64 bytes, so that
-// pushing is O(1) on average.
+// Grows by half, to whole lines of 64 bytes, so that pushing is O(1) on
+// average.
 static bool grow(tl_vm *vm, tl_list **list, int64_t room) {
   tl_list *old = *list;
   // Half as much room as there are items, or the next gap would be closed soon.
@@ -85,9 +85,7 @@ static bool grow(tl_vm *vm, tl_list **list, int64_t room) {
     if (old->capacity - old->length >= room + old->length / 2)
       return true;
   }
-  enum { SHORT = 16 };
-  int64_t capacity = old->capacity;
-  capacity += capacity < SHORT ? capacity : capacity / 2;
+  int64_t capacity = old->capacity + old->capacity / 2;
   if (capacity < old->length + room)
     capacity = old->length + room;
   capacity = (capacity + 1) / 4 * 4 + 2;
