@@ -419,6 +419,10 @@ run explain "$dir/script.tly"
 expect 0 'x . x\[::-1\]`$' 'explain: a reversed operand'
 expect 0 'ran: fresh once, 40128 bytes: x is read in another order than it would be written$' 'explain: what is read in two orders'
 expect 0 'ran: fused once; fresh once, 40128 bytes: x is read in another order' 'explain: what is rolled far'
+text 'z = ones(10000)\nl = z[0:5000]\nw = z[::2]\nz = 0\nw = w * 2 + w[::-1]\nfn f(x) = x * 2 + x[::-1]\nprint(w[1], f(l)[1], len(l))\n'
+run explain "$dir/script.tly"
+expect 0 'ran: fused once; fresh once, 40128 bytes: w is a view of another array$' 'explain: what is strided in a fused run'
+expect 0 'ran: fused once; fresh once, 40128 bytes: x belongs to the caller$' 'explain: what outlives a fused run'
 text 'y = ones(5000)\ny = float64(int64(exp(y))) * y\nprint(sum(y))\n'
 run explain "$dir/script.tly"
 expect 0 'not fused: a cast looks at all items first' 'explain: a cast that costs much'

@@ -486,7 +486,8 @@ static void put_taken(const tl_explainer *e, uint32_t pc, const tl_decoded *d,
 
 // How often an operand's memory was refused for that reason, and as seen the
 // first time, if it was, the operand's name or null and what is to be said of
-// it. Of one that is used later that says all.
+// it. Of one that is used later that says all; where a region ran, later is
+// behind that.
 static void put_refused(const tl_explainer *e, uint32_t pc, const tl_note *n,
                         tl_rejection why) {
   tl_text *out = e->out;
@@ -496,7 +497,8 @@ static void put_refused(const tl_explainer *e, uint32_t pc, const tl_note *n,
   if (why == TL_REFUSED_LIVE && named) {
     tl_text_puts(out, ", null, ");
     const size_t begin = out->length;
-    explain_keeper(e, pc, NULL, words->slot);
+    explain_keeper(e, pc, n->fused > 0 ? tl_region_at(e->p, pc) : NULL,
+                   words->slot);
     tl_json_quote_rest(out, begin);
   } else if (why != TL_REFUSED_LIVE && words != NULL) {
     tl_text_puts(out, ", ");

@@ -212,7 +212,7 @@ static void tell_why(const tl_region_graph *g, tl_dtype dtype,
         tl_itemsize(tl_array_dtype(x.array)) != tl_itemsize(dtype))
       continue;
     if (!tl_can_reuse(g->vm, x, dtype, shape->ndim, shape->lengths))
-      g->vm->observer->refused(g->vm, TL_REFUSED_LIVE, x);
+      g->vm->observer->refused(g->vm, tl_rejection_of(x), x);
     else if (!tl_region_is_safe_target(g, x.array))
       g->vm->observer->refused(g->vm, TL_REFUSED_READ, x);
   }
