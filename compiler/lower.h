@@ -399,6 +399,9 @@ int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
 // The slot of an operand, all of whose others have been evaluated: where it is
 // an old value that had to wait for them, it is moved out now.
 int32_t tl_take_late(tl_lower *l, const tl_ast *operand, int32_t slot);
+// The arguments of get(r, k, fallback); NULL: [ast] is no such call, one of them
+// assigns, or there is a handler here.
+const tl_argument *tl_get_arguments(tl_lower *l, const tl_ast *ast);
 // Behind get(r, k, fallback), whose result in [slot] a function may go on in:
 // loads the item itself where it is there, for place_flow.c to have it moved
 // out. Nothing happens where [ast] is no such call.

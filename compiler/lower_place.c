@@ -390,3 +390,84 @@ int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *p,
   }
   return base;
 }
+
+// --- get ---------------------------------------------------------------------
+
+int32_t tl_place_found(tl_lower *l, bool as_get, int32_t container, int32_t key,
+                       tl_span span) {
+  const tl_builtin *found = tl_builtin_find(
+      l->b->vm->library, as_get ? "_places" : NULL, as_get ? "get" : "has", 3);
+  int32_t base = tl_temp(l);
+  tl_temps(l, 2);  // its window
+  tl_emit_window(l, TL_BC_CALLB, base, (int32_t[]){container, key}, 2,
+                 tl_add_constant(l, tl_builtin_slot(found)), span);
+  l->top = base + 1;
+  return base;
+}
+
+void tl_enter_found(tl_lower *l, const tl_target_place *place, int32_t no,
+                    bool as_get, tl_span span) {
+  const tl_target *target = place->target;
+  // The last part is the key: get has one.
+  int32_t key = tl_place_is_item(place, 1)
+                    ? place->indices[0]
+                    : place->first + (int32_t)place->parts - 1;
+  int32_t container = tl_place_read_steps(l, place, target->step_count - 1);
+  int32_t there = tl_place_found(l, as_get, container, key, span);
+  int32_t yes = tl_new_block(l);
+  tl_branch(l, TL_BC_JT, there, yes, no, span);
+  tl_enter_block(l, yes);
+}
+
+// A handler would see what is out of its place.
+const tl_argument *tl_get_arguments(tl_lower *l, const tl_ast *ast) {
+  const tl_builtin *builtin =
+      ast->kind == TL_AST_CALL ? tl_called_builtin(l, ast->call.callee) : NULL;
+  if (builtin == NULL || strcmp(builtin->name, "get") != 0 ||
+      ast->call.count != 3 || l->handler >= 0)
+    return NULL;
+  const tl_argument *given = ast->call.arguments;
+  for (uint32_t i = 0; i < 3; i++)
+    if (given[i].kind != TL_ARGUMENT_POSITIONAL ||
+        tl_may_assign(given[i].value))
+      return NULL;
+  return given;
+}
+
+// Whether an argument may be read again: a variable of this function, which
+// *slot is then, or with [or_constant] a literal.
+static bool is_steady(tl_lower *l, const tl_ast *ast, bool or_constant,
+                      int32_t *slot) {
+  if (tl_is_own_variable(l, ast)) {
+    *slot = tl_own_variable(l, ast->name.name)->index;
+    return true;
+  }
+  tl_slot value = tl_literal_slot(l, ast, false);
+  return tl_drop_after(
+      l->b->vm,
+      or_constant && (ast->kind == TL_AST_STRING || !tl_is_unset(value)),
+      &value);
+}
+
+//        t = callb get(r, k, fallback)
+//        h = callb _places.get(r, k)
+//        jf h -> after
+//        t = getel r, k
+//   after:
+void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
+  const tl_argument *given = tl_get_arguments(l, ast);
+  int32_t container = -1, key = -1;
+  if (given == NULL || !is_steady(l, given[0].value, false, &container) ||
+      !is_steady(l, given[1].value, true, &key))
+    return;
+  int32_t mark = l->top;
+  int32_t asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
+  int32_t there = tl_place_found(l, true, container, asked, ast->span);
+  int32_t yes = tl_new_block(l), end = tl_new_block(l);
+  tl_branch(l, TL_BC_JT, there, yes, end, ast->span);
+  tl_enter_block(l, yes);
+  asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
+  tl_emit2(l, TL_BC_GETEL, slot, container, asked, ast->span);
+  tl_end_block(l, end, end, ast->span);
+  l->top = mark;
+}

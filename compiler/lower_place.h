@@ -64,6 +64,18 @@ void tl_global_take(tl_lower *l, const tl_variable *variable, tl_span span,
 void tl_global_put(tl_lower *l, const tl_taken_global *taken, int32_t result,
                    tl_span span);
 
+// --- get(r, k, fallback) ----------------------------------------------------
+
+// Whether the key is there, of values that are in slots already: as get says it
+// with [as_get], else as has does, which takes tables, too. Returns a temporary
+// with a bool.
+int32_t tl_place_found(tl_lower *l, bool as_get, int32_t container, int32_t key,
+                       tl_span span);
+// Enters a block where the key of the place r[k] is there; [no] is where it is
+// not. The parts of the place have been evaluated.
+void tl_enter_found(tl_lower *l, const tl_target_place *place, int32_t no,
+                    bool as_get, tl_span span);
+
 // --- Take, update, put (lower_take.c) ---------------------------------------
 
 // target = value, where value uses the target's old value: a place, a variable

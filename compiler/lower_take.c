@@ -179,26 +179,10 @@ static bool see_whole(tl_ast *operand, void *context) {
   return false;
 }
 
-// The arguments of get(r, k, fallback); NULL: [ast] is no such call, or one of
-// them assigns. A handler would see what is out of its place.
-static const tl_argument *get_arguments(tl_lower *l, const tl_ast *ast) {
-  const tl_builtin *builtin =
-      ast->kind == TL_AST_CALL ? tl_called_builtin(l, ast->call.callee) : NULL;
-  if (builtin == NULL || strcmp(builtin->name, "get") != 0 ||
-      ast->call.count != 3 || l->handler >= 0)
-    return NULL;
-  const tl_argument *given = ast->call.arguments;
-  for (uint32_t i = 0; i < 3; i++)
-    if (given[i].kind != TL_ARGUMENT_POSITIONAL ||
-        tl_may_assign(given[i].value))
-      return NULL;
-  return given;
-}
-
 // Whether [ast] is get(r, k, fallback) where the target is r[k], of a variable
 // of this function, with a key that is as well evaluated once as twice.
 static bool is_got(const search *s, const tl_ast *ast) {
-  const tl_argument *given = get_arguments(s->l, ast);
+  const tl_argument *given = tl_get_arguments(s->l, ast);
   tl_target container = *s->target;
   if (given == NULL || container.step_count == 0 || s->variable->is_global)
     return false;
@@ -480,14 +464,11 @@ static void take(tl_lower *l, struct tl_taking *t, tl_span span) {
     emit_take(l, t);
 }
 
-static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no,
-                        bool as_get, tl_span span);
-
 // The same of get(r, k, fallback), where there is an old value.
 static void take_got(tl_lower *l, struct tl_taking *t, tl_span span) {
   int32_t fallback = tl_lower_expr(l, t->leaf->call.arguments[2].value, -1);
   int32_t no = tl_new_block(l), end = tl_new_block(l);
-  enter_found(l, &t->place, no, true, span);
+  tl_enter_found(l, &t->place, no, true, span);
   take(l, t, span);
   tl_end_block(l, end, no, span);
   tl_lower_into(l, t->item, fallback, span);
@@ -661,60 +642,6 @@ void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span) {
   tl_landing_end(l, &landing);
 }
 
-// Whether the key is there, of values that are in slots already: as has says
-// it, of tables, too, or as get does.
-static int32_t lower_found(tl_lower *l, bool as_get, int32_t container,
-                           int32_t key, tl_span span) {
-  const tl_library *library = l->b->vm->library;
-  const tl_builtin *found = as_get
-                                ? tl_builtin_find(library, "_places", "get", 3)
-                                : tl_builtin_find(library, NULL, "has", 3);
-  int32_t base = tl_temp(l);
-  tl_temps(l, 2);  // its window
-  tl_emit_window(l, TL_BC_CALLB, base, (int32_t[]){container, key}, 2,
-                 tl_add_constant(l, tl_builtin_slot(found)), span);
-  l->top = base + 1;
-  return base;
-}
-
-// Whether an argument may be read again: a variable of this function, which
-// *slot is then, or with [or_constant] a literal.
-static bool is_steady(tl_lower *l, const tl_ast *ast, bool or_constant,
-                      int32_t *slot) {
-  if (tl_is_own_variable(l, ast)) {
-    *slot = tl_own_variable(l, ast->name.name)->index;
-    return true;
-  }
-  tl_slot value = tl_literal_slot(l, ast, false);
-  return tl_drop_after(
-      l->b->vm,
-      or_constant && (ast->kind == TL_AST_STRING || !tl_is_unset(value)),
-      &value);
-}
-
-//        t = callb get(r, k, fallback)
-//        h = callb has(r, k)
-//        jf h -> after
-//        t = getel r, k
-//   after:
-void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
-  const tl_argument *given = get_arguments(l, ast);
-  int32_t container = -1, key = -1;
-  if (given == NULL || !is_steady(l, given[0].value, false, &container) ||
-      !is_steady(l, given[1].value, true, &key))
-    return;
-  int32_t mark = l->top;
-  int32_t asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
-  int32_t there = lower_found(l, true, container, asked, ast->span);
-  int32_t yes = tl_new_block(l), end = tl_new_block(l);
-  tl_branch(l, TL_BC_JT, there, yes, end, ast->span);
-  tl_enter_block(l, yes);
-  asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
-  tl_emit2(l, TL_BC_GETEL, slot, container, asked, ast->span);
-  tl_end_block(l, end, end, ast->span);
-  l->top = mark;
-}
-
 // Whether the old value of an updated place is moved out. [value] is evaluated
 // first, and may be an item of the same container that lives only as long as
 // that does. Of another field this is sure to last: *later says that the place
@@ -738,22 +665,6 @@ static bool takes_update(tl_lower *l, const tl_ast_assign *update,
   look(update->value, &s);
   *later = !s.misses && s.reads == 0 && s.leaf == NULL && !s.calls;
   return *later;
-}
-
-// Enters a block where the key of get(r, k, fallback) is there, for r[k] op=
-// value; [no] is where it is not. The parts of the place have been evaluated.
-static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no,
-                        bool as_get, tl_span span) {
-  const tl_target *target = place->target;
-  // The last part is the key: get has one.
-  int32_t key = tl_place_is_item(place, 1)
-                    ? place->indices[0]
-                    : place->first + (int32_t)place->parts - 1;
-  int32_t container = tl_place_read_steps(l, place, target->step_count - 1);
-  int32_t there = lower_found(l, as_get, container, key, span);
-  int32_t yes = tl_new_block(l);
-  tl_branch(l, TL_BC_JT, there, yes, no, span);
-  tl_enter_block(l, yes);
 }
 
 // The key of get is evaluated once; where it is not there, the place becomes
@@ -782,7 +693,7 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   tl_place_parts(l, !tl_may_assign(update->fallback), &t.place);
   if (gets) {
     no = tl_new_block(l), end = tl_new_block(l);
-    enter_found(l, &t.place, no, false, target->span);
+    tl_enter_found(l, &t.place, no, false, target->span);
   }
   if (takes)
     emit_take(l, &t);
