@@ -365,7 +365,7 @@ const tl_builtin tl_checks_module[] = {
     // x, a real number.
     {"real", "x, name", real, TL_EFFECT},
     // x, an integer.
-    {"integer", "x, name", same, TL_EFFECT, .types = "i"},
+    {"integer", "x, name", same, TL_EFFECT, .types = "i@"},
     // The integers of x, a number, list or array, as a vector.
     {"integers", "x, name", integers, TL_EFFECT},
     // A shape, of which x is one, as a vector.
@@ -399,11 +399,11 @@ const tl_builtin tl_checks_module[] = {
     // The items of a list as arrays or other forms that broadcast.
     {"spreadable", "xs", spreadable, .takes = TL_BYTES},
     // x, an integer that is not negative.
-    {"count", "x, name", same, TL_EFFECT, .types = "n"},
+    {"count", "x, name", same, TL_EFFECT, .types = "n@"},
     // x, a bool.
-    {"flag", "x, name", same, TL_EFFECT, .types = "b"},
+    {"flag", "x, name", same, TL_EFFECT, .types = "b@"},
     // x, a string.
-    {"text", "x, name", same, TL_EFFECT, .result = TL_RETURNS, .types = "s"},
+    {"text", "x, name", same, TL_EFFECT, .result = TL_RETURNS, .types = "s@"},
     // A path, where the script may use files, which is asked first.
     {"path", "path", same, TL_FILES | TL_EFFECT, .result = TL_RETURNS,
      .types = "p"},

@@ -37,7 +37,7 @@ static bool is_usual(char type, tl_slot s) {
     case 'y':
       return tl_is_array(s);
     default:
-      return type == '.';
+      return type == '.' || type == '@';
   }
 }
 
@@ -101,11 +101,9 @@ bool tl_read_arguments(tl_vm *vm, const tl_builtin *builtin, tl_slot *args) {
     tl_params_parse(builtin->params, params);
     snprintf(name, sizeof name, "%.*s", (int)params[i].name_length,
              params[i].name);
-    // The library's own checks are told what to call the argument (checks.c).
-    const bool told =
-        strcmp(builtin->params, "x, name") == 0 && tl_is_string(args[1]);
-    if (!read_argument(vm, builtin->name, told ? args[1].string->text : name,
-                       type, &args[i]))
+    const bool told = types[i + 1] == '@' && tl_is_string(args[i + 1]);
+    if (!read_argument(vm, builtin->name,
+                       told ? args[i + 1].string->text : name, type, &args[i]))
       return false;
   }
   return true;

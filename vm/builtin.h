@@ -193,6 +193,7 @@ typedef struct tl_builtin {
   //     v  the same, or a nested array      w  the same of numbers or bools
   //     x  what has items (tl_arg_items)    l  the same, or a list
   //     y  the same, or a string            g  rows (tl_arg_ragged)
+  //     @  what messages call the argument before it
   //
   // A capital letter takes none, too. '.' and parameters without a letter take
   // anything.

@@ -80,10 +80,10 @@ static void check_types(const tl_family *family, const tl_builtin *row) {
   for (int i = 0; row->types[i] != '\0'; i++) {
     const char type = row->types[i];
     const bool optional = params[i].kind != TL_PARAM_REQUIRED;
-    if (strchr(".abdfgilmnpstvwxy", tolower((unsigned char)type)) == NULL ||
-        params[i].kind == TL_PARAM_REST)
+    if (strchr(".@abdfgilmnpstvwxy", tolower((unsigned char)type)) == NULL ||
+        params[i].kind == TL_PARAM_REST || (type == '@' && i == 0))
       fail_msg("%s: type '%c'", row->name, type);
-    if (type != '.' && optional && tl_is_none(params[i].value) &&
+    if (type != '.' && type != '@' && optional && tl_is_none(params[i].value) &&
         !isupper((unsigned char)type))
       fail_msg("%s: type '%c' does not take the default", row->name, type);
     if (type == 'b' && optional && !tl_is_bool(params[i].value))
