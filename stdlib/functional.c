@@ -166,22 +166,20 @@ static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
 
 // The reduction whose running values are those of scan with [op], and whose
 // kernel may fold an array: the same operations in the same order as one by
-// one, without a wider dtype. Else -1.
-static int find_running(tl_slot x, tl_op op) {
-  int r = TL_REDUCE_SUM;
-  while (r <= TL_REDUCE_MAX &&
-         tl_fold_op(tl_reduction_fold((tl_reduction)r)) != op)
-    r++;
+// one, without a wider dtype. Else TL_REDUCTION_COUNT.
+static tl_reduction find_running(tl_slot x, tl_op op) {
+  tl_reduction r = TL_REDUCE_SUM;
+  while (r <= TL_REDUCE_MAX && tl_fold_op(tl_reduction_fold(r)) != op) r++;
   if (r > TL_REDUCE_MAX || !tl_is_array(x) ||
       tl_array_dtype(x.array) >= TL_STRING)
-    return -1;
+    return TL_REDUCTION_COUNT;
   // A sum of int8 widens in the kernel, while one by one it wraps: only folds
   // that keep the dtype are the same.
   const tl_dtype dtype = tl_array_dtype(x.array);
-  const tl_fold fold = tl_reduction_fold((tl_reduction)r);
+  const tl_fold fold = tl_reduction_fold(r);
   bool same = dtype != TL_BOOL && tl_fold_result(fold, dtype) == dtype &&
               tl_kernels()->scan[fold][dtype] != NULL;
-  return same ? r : -1;
+  return same ? r : TL_REDUCTION_COUNT;
 }
 
 // Whether folding by [op] gives the same value in any order and grouping, and
@@ -225,14 +223,14 @@ static bool find_vector_fold(tl_slot x, tl_op op, vector_fold *out) {
   if (!tl_is_array(x) || tl_ndim(x.array) != 1)
     return false;
   tl_dtype dtype = tl_array_dtype(x.array);
-  const int running = find_running(x, op);
-  out->in_order =
-      running < 0 ? TL_FOLD_SUM : tl_reduction_fold((tl_reduction)running);
+  const tl_reduction running = find_running(x, op);
+  const bool runs = running != TL_REDUCTION_COUNT;
+  out->in_order = runs ? tl_reduction_fold(running) : TL_FOLD_SUM;
   out->any_order = is_exact(op, dtype) ? tl_kernels()->binary[op][dtype] : NULL;
-  out->feed = running >= 0 && out->any_order != NULL
+  out->feed = runs && out->any_order != NULL
                   ? tl_kernels()->fold_feed[out->in_order][dtype]
                   : NULL;
-  return out->any_order != NULL || running >= 0;
+  return out->any_order != NULL || runs;
 }
 
 // The items of a block that a fold goes through at once.
@@ -410,9 +408,9 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
   items xs;
   if (!open_both(vm, "scan", args, &c, &xs))
     return false;
-  const int running = find_running(args[0], c.op);
-  if (tl_is_none(args[2]) && running >= 0)
-    return tl_cumulative(vm, (tl_reduction)running, &args[0], 0, false,
+  const tl_reduction running = find_running(args[0], c.op);
+  if (tl_is_none(args[2]) && running != TL_REDUCTION_COUNT)
+    return tl_cumulative(vm, running, &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
   tl_slot list, given[3];
   for (int i = 0; i < 3; i++) given[i] = tl_borrow(args[i]);

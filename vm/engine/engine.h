@@ -167,3 +167,12 @@ struct tl_host_function;
 // broadcast, and where the VM is stopped between two chunks.
 bool tl_host_loop(tl_vm *vm, const struct tl_host_function *function,
                   tl_slot *args, tl_slot *out);
+
+// Drops an operand that the operation did not write into, counting arrays that
+// ended without being reused.
+static inline void tl_operand_end(tl_vm *vm, tl_slot operand) {
+  if (!tl_is_owned(operand))
+    return;
+  vm->stats.temps_ended += tl_is_unique(operand);
+  tl_drop(vm, operand);
+}

@@ -71,7 +71,10 @@ static void find_row(tl_plan_stream_state *stream, int64_t at) {
   int64_t low = 0, high = stream->row_count;
   while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
-    *(stream->offsets[middle] <= at ? &low : &high) = middle;
+    if (stream->offsets[middle] <= at)
+      low = middle;
+    else
+      high = middle;
   }
   stream->row = low;
   stream->at = at;

@@ -261,15 +261,6 @@ INLINE tl_slot read(const tl_slot *s, unsigned mode) {
   return (tl_slot){.tag = ends ? s->tag : s->tag & ~TL_OWNED, .u = s->u};
 }
 
-// Drops an operand whose last use this was. One that nobody else refers to is
-// counted as a temporary that ended.
-INLINE void end(tl_vm *vm, tl_slot operand) {
-  if (!tl_is_owned(operand))
-    return;
-  vm->stats.temps_ended += tl_is_unique(operand);
-  tl_drop(vm, operand);
-}
-
 // Operands are read with their modes before [a] is written, which may be one of
 // them.
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
@@ -285,8 +276,8 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                                        ? complex_scalars(vm, op, x, &result)
                                        : tl_small(vm, op, x, &result))))
     return false;
-  end(vm, x[0]);
-  end(vm, x[1]);
+  tl_operand_end(vm, x[0]);
+  tl_operand_end(vm, x[1]);
   tl_copy_slot(a, &result);
   return true;
 }
@@ -348,7 +339,7 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
   const size_t n = (size_t)first->size;
   kernel(between, first->data, second->data, n);
   last(result.array->data, left ? between : third, left ? third : between, n);
-  for (int i = 0; i < 3; i++) end(vm, x[i]);
+  for (int i = 0; i < 3; i++) tl_operand_end(vm, x[i]);
   vm->stats.fused_ops++;
   vm->stats.temps_ended++;
   tl_copy_slot(slot_of(base, next->a), &result);
@@ -363,7 +354,7 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
       !(unary(vm, op, &x, ITEMS, &result) ||
         complex_scalar(vm, op, &x, &result) || tl_small(vm, op, &x, &result)))
     return false;
-  end(vm, x);
+  tl_operand_end(vm, x);
   tl_copy_slot(a, &result);
   return true;
 }

@@ -72,15 +72,6 @@ static inline void tl_operand_put(tl_slot *a, tl_slot value) {
   tl_copy_slot(a, &value);
 }
 
-// Drops an operand that the operation did not write into, counting arrays that
-// ended without being reused.
-static inline void tl_operand_end(tl_vm *vm, tl_slot operand) {
-  if (!tl_is_owned(operand))
-    return;
-  vm->stats.temps_ended += tl_is_unique(operand);
-  tl_drop(vm, operand);
-}
-
 // Drops what [count] slots own; the slots keep their bits.
 static inline void tl_drop_all(tl_vm *vm, const tl_slot *slots,
                                uint32_t count) {
