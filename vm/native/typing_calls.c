@@ -261,9 +261,11 @@ tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
   uint64_t tags[TL_JIT_SLOTS] = {0};
   tl_jit_type types[TL_JIT_RESULTS] = {0};
   tl_jit_unit *units[TL_JIT_CALLED] = {NULL};
-  for (uint32_t i = 0; i < count; i++)
-    if ((tags[i] = tl_typing_tag(x, a + 1 + i)) == 0)
+  for (uint32_t i = 0; i < count; i++) {
+    tags[i] = tl_typing_tag(x, a + 1 + i);
+    if (tags[i] == 0)
       return TL_TYPING_LEAVES;
+  }
   tl_typing_step went = find_units(x, ins, count, tags, units);
   if (went != TL_TYPING_GOES_ON)
     return went;

@@ -628,6 +628,6 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     return of_rows(vm, builtin, false, count, args, out);
   if (tl_is_form(x, TL_FORM_OPTION))
     return of_values(vm, builtin, count, args, out);
-  return tl_builtin_run(vm, builtin, args,
-                        out);  // which says that it takes no structs
+  // Which says that it takes no structs.
+  return tl_builtin_run(vm, builtin, args, out);
 }
