@@ -115,6 +115,24 @@ static void test_instructions_are_limited(void **state) {
   host_close(&h);
 }
 
+// A text goes on for a while after its budget has ended: what it makes of rows
+// until it notices is not lost.
+static void test_a_budget_ends_within_a_text(void **state) {
+  (void)state;
+  uint64_t live = 0;
+  for (uint64_t budget = 20; budget < 80; budget += 46) {
+    host h = {.vm = NULL};
+    open_limited(&h, 0, budget);
+    run_ok(&h, "rows = zeros(`3*3*330*3*6*1*var**3*float`)");
+    tally_status status = tally_eval(h.vm, "n = len(string(rows))", NULL);
+    assert_int_equal(status, TALLY_ERR_LIMIT);
+    if (live == 0)
+      live = h.vm->stats.live;
+    assert_int_equal(h.vm->stats.live, live);
+    host_close(&h);
+  }
+}
+
 static void open_timed(host *h, double seconds) {
   tally_options options = host_options(h);
   options.clock = host_clock;
@@ -663,6 +681,7 @@ int main(void) {
       PLAIN_TEST(test_too_little_to_open),
       PLAIN_TEST(test_a_function_in_tally_outlives_a_refusal),
       PLAIN_TEST(test_instructions_are_limited),
+      PLAIN_TEST(test_a_budget_ends_within_a_text),
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
       ONCE_TEST(test_waiting_is_limited, NULL, NULL,

@@ -88,8 +88,10 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
     return finish_selection(vm, base, &selection, out);
   if (tl_index_item_at(a, step, parts, &item))
     return finish_item(vm, a, item, out);
-  if (tl_gather_few(vm, *base, step, parts, out) || tl_failed(vm))
-    return !tl_failed(vm);
+  if (tl_gather_few(vm, *base, step, parts, out))
+    return true;  // even if an error waits, as while a text without memory is made
+  if (tl_failed(vm))
+    return false;
   const tl_array *mask = tl_whole_mask(a, step, parts);
   if (mask != NULL)
     return whole_mask(vm, base, mask, out);
