@@ -12,9 +12,6 @@
 
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "compiler/names.h"
 #include "compiler/operator.h"
 #include "compiler/source.h"

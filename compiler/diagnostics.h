@@ -9,8 +9,6 @@
 #pragma once
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "compiler/arena.h"
 #include "compiler/source.h"

@@ -9,9 +9,6 @@
 
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "compiler/arena.h"
 #include "compiler/operator.h"
 #include "compiler/source.h"

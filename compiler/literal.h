@@ -3,10 +3,6 @@
 
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "compiler/arena.h"
 
 // What a number turned out to be.

@@ -5,9 +5,6 @@
 
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "compiler/arena.h"
 
 // One name. Equal names are the same object, so they are compared by address.

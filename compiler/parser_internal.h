@@ -22,8 +22,6 @@
 
 #pragma once
 
-#include <stdarg.h>
-
 #include "compiler/lexer.h"
 #include "compiler/parser.h"
 

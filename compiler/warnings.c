@@ -3,10 +3,7 @@
 
 #include "compiler/stages.h"
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
-#include "compiler/scope.h"
 
 // What the walk over the tree carries along: where warnings go, and in which
 // function it is.

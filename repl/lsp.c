@@ -1,26 +1,26 @@
-// The loop of the language server: each message of the client goes to a program
-// in Tally, lsp.tly, and what that answers to the client. The program has a VM
-// of its own, as the session's knows the names of documents; what it asks of
-// that one goes through the module `analysis`, as texts of JSON.
+// What the language server's program in Tally, lsp.tly, works with. The program
+// has a VM of its own, as the session's knows the names of documents; what it
+// asks of that one goes through the module `analysis`, as texts of JSON, and so
+// do the lines and bytes of messages.
 //
-//     tl_run_lsp ─ tl_message_read
-//                ─ take_message ─ answer(body, version)    lsp.tly
-//                                   analysis.check(…) ─ tally_check_source
-//                ─ tl_message_write, of each text in the answer
+//     tl_run_lsp ─ serve(version)    lsp.tly
+//                    analysis.line(), body(n)
+//                    analysis.check(…) ─ tally_check_source
+//                    analysis.send(text)
 //
 // Nothing of a document runs: the session's VM has no capabilities.
 
 #include "repl/lsp.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "repl/lsp_message.h"
 #include "repl/program.h"
 
 // --- What the program may ask -----------------------------------------------
 
-enum { FUNCTIONS = 7 };
+enum { FUNCTIONS = 11 };
 
 // A function of the module: the session's VM, and what is called of it.
 typedef struct asked {
@@ -75,6 +75,65 @@ static tally_status evaluate(tally_vm *vm, void *context, size_t count,
   return tally_from_none(vm, out);
 }
 
+// --- Messages ---------------------------------------------------------------
+
+// A longer body is more likely a broken header than a document. No line of a
+// header that clients send comes near its bound.
+enum { MOST = 256 << 20, HEADER = 256 };
+
+// Nobody knows where the next message begins.
+static tally_status fail_message(tally_vm *vm) {
+  return tally_raise(vm, TALLY_ERR_VALUE,
+                     "the input is no message of the protocol");
+}
+
+// line(): one of a header, without its end; none at the end of the input. It
+// waits for as long as the client says nothing.
+static tally_status read_line(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  char line[HEADER];
+  if (fgets(line, HEADER, stdin) == NULL)
+    return tally_from_none(vm, out);
+  if (strchr(line, '\n') == NULL)
+    return fail_message(vm);
+  return tl_program_give(vm, line, strcspn(line, "\r\n"), out);
+}
+
+// body(n): so many bytes as a text; none where they are no UTF-8. The length is
+// tested before it becomes memory.
+static tally_status read_body(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  int64_t n = -1;
+  tally_to_int(vm, args[0], &n);
+  char *text = n >= 0 && n <= MOST ? malloc((size_t)n + 1) : NULL;
+  tally_status status = TALLY_OK;
+  if (text == NULL || fread(text, 1, (size_t)n, stdin) != (size_t)n)
+    status = fail_message(vm);
+  else if (tally_from_string(vm, text, (size_t)n, out) != TALLY_OK)
+    status = tally_from_none(vm, out);
+  free(text);
+  return status;
+}
+
+// send(text): a message with this body, at once, as the client waits for it.
+static tally_status send_text(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  size_t nbytes;
+  const char *text = tl_program_text(vm, args[0], &nbytes);
+  printf("Content-Length: %zu\r\n\r\n", nbytes);
+  fwrite(text, 1, nbytes, stdout);
+  fflush(stdout);
+  return tally_from_none(vm, out);
+}
+
+// tell(text), on standard error.
+static tally_status tell_text(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  size_t nbytes;
+  fprintf(stderr, "tally lsp: %s\n", tl_program_text(vm, args[0], &nbytes));
+  return tally_from_none(vm, out);
+}
+
 // --- The program ------------------------------------------------------------
 
 // What the functions are called with, and the VM with the program.
@@ -100,6 +159,10 @@ static bool open_program(server *s, tally_vm *session) {
       {{.of_text = complete}, "complete", "line", ask_of_text},
       {{.of_text = NULL}, "evaluate", "code", evaluate},
       {{.of_text = NULL}, "tokens", "text", tl_program_tokens},
+      {{.of_text = NULL}, "line", "", read_line},
+      {{.of_text = NULL}, "body", "n", read_body},
+      {{.of_text = NULL}, "send", "text", send_text},
+      {{.of_text = NULL}, "tell", "text", tell_text},
   };
   tally_native table[FUNCTIONS] = {{.name = NULL}};
   for (int i = 0; i < FUNCTIONS; i++) {
@@ -117,58 +180,21 @@ static bool open_program(server *s, tally_vm *session) {
   return s->vm != NULL;
 }
 
-// Whether a variable of the program is true.
-static bool is_true(const server *s, const char *name) {
-  tally_value value;
-  int truth = 0;
-  if (tally_get_global(s->vm, name, &value) != TALLY_OK)
-    return false;
-  tally_to_bool(s->vm, value, &truth);
-  tally_release(s->vm, value);
-  return truth != 0;
-}
-
-// Sends what the program answers. A fault of the program itself, such as for
-// want of memory, is told on standard error, and the server goes on.
-static void take_message(const server *s, const tl_message *body) {
-  tally_vm *vm = s->vm;
-  const char *version = tally_version(), *text;
-  size_t nbytes;
-  tally_value args[2], answers, item;
-  tally_frame frame = tally_begin(vm);
-  bool ok =
-      (tally_from_string(vm, body->text, body->nbytes, &args[0]) == TALLY_OK ||
-       tally_from_none(vm, &args[0]) == TALLY_OK) &&
-      tally_from_string(vm, version, strlen(version), &args[1]) == TALLY_OK &&
-      tally_call(vm, "answer", 2, args, &answers) == TALLY_OK;
-  for (size_t i = 0; ok && i < tally_length(vm, answers); i++) {
-    ok = tally_item(vm, answers, i, &item) == TALLY_OK &&
-         tally_to_string(vm, item, &text, &nbytes) == TALLY_OK;
-    if (ok)
-      tl_message_write(stdout, text, nbytes);
-  }
-  if (!ok)
-    fprintf(stderr, "tally lsp: %s\n", tally_error(vm)->report);
-  tally_end(vm, frame, 0, NULL);
-}
-
-// Messages are answered one after the other in the order in which they come, so
-// no request is ever pending, and $/cancelRequest, a notification, has nothing
-// to cancel. Only a broken header ends the server early, since then nobody
-// knows where the next message begins.
+// The program reads and answers messages until the client says exit or closes
+// the input, and says whether that was well. Only a broken header, or a fault
+// of the loop itself, ends it with an error.
 int tl_run_lsp(tl_session *session, const tl_command *cmd) {
   server s = {.vm = NULL};
-  tl_message body = {0};
-  tl_message_status status = TL_MESSAGE_READ;
+  const char *version = tally_version();
+  tally_value text, ended;
+  int well = 0;
   if (!open_program(&s, session->vm))
     return TL_FAILED;
-  while (!is_true(&s, "is_over") &&
-         (status = tl_message_read(stdin, &body)) == TL_MESSAGE_READ)
-    take_message(&s, &body);
-  if (status == TL_MESSAGE_BROKEN)
-    fputs("tally lsp: the input is no message of the protocol\n", stderr);
-  bool ended_well = is_true(&s, "was_shut") && status != TL_MESSAGE_BROKEN;
+  if (tally_from_string(s.vm, version, strlen(version), &text) == TALLY_OK &&
+      tally_call(s.vm, "serve", 1, &text, &ended) == TALLY_OK)
+    tally_to_bool(s.vm, ended, &well);
+  else
+    fprintf(stderr, "tally lsp: %s\n", tally_error(s.vm)->message);
   tally_close(s.vm);
-  free(body.text);
-  return ended_well ? TL_DONE : TL_FAILED;
+  return well ? TL_DONE : TL_FAILED;
 }

@@ -3,8 +3,8 @@
 // what they are, where they come from, and the formatter. Nothing of a document
 // is run.
 //
-//     lsp.c ─ the loop            lsp_message.c ─ headers and bodies
-//           ─ lsp.tly: what messages are answered with
+//     lsp.c ─ what the program may ask
+//           ─ lsp.tly: the loop, and what messages are answered with
 #pragma once
 
 #include "repl/session.h"

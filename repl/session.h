@@ -4,7 +4,6 @@
 //                       Ctrl-C stops the run       counters, memory plot
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "repl/options.h"

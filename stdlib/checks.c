@@ -11,7 +11,6 @@
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "stdlib/shared.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/raw_bytes.h"

@@ -5,8 +5,6 @@
 // some 100 KiB and what its window takes, is not.
 #pragma once
 
-#include <stdint.h>
-
 #include "vm/io.h"
 
 // The formats of compressed data.

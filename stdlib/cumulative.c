@@ -1,8 +1,6 @@
 // Running sums, products and extremes: of arrays, of each row, and where values
 // may be missing.
 
-#include <math.h>
-
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 

@@ -9,13 +9,11 @@
 #include <complex.h>
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/arrays.h"
 #include "stdlib/dense.h"
 #include "vm/kernels/kernels.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 #define T double _Complex
 #define DTYPE TL_COMPLEX128

@@ -3,8 +3,6 @@
 // item's own source, so that item i is the same however many are drawn.
 #pragma once
 
-#include <stdbool.h>
-
 #include "stdlib/philox.h"
 
 // Numbers from low on and below high (low itself where both are equal), from a

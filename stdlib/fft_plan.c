@@ -14,8 +14,6 @@
 
 #include "stdlib/fft_plan.h"
 
-#include <math.h>
-
 #include "stdlib/fft_library.h"
 #include "vm/kernels/kernels.h"
 

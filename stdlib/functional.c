@@ -12,7 +12,6 @@
 #include "vm/array/stack.h"
 #include "vm/engine/consumer.h"
 #include "vm/nested/nested_join.h"
-#include "vm/kernels/kernels.h"
 
 // --- Calling ----------------------------------------------------------------
 

@@ -1,8 +1,6 @@
 // NumPy's .npy files, read and written. npy_header.h has what stands before the
 // items.
 
-#include <inttypes.h>
-
 #include "stdlib/families.h"
 #include "stdlib/compress.h"
 #include "stdlib/npy_texts.h"

@@ -3,8 +3,6 @@
 // owns the open file, which is closed with its last use. No more than a piece
 // and a line is in memory, except of compressed files.
 
-#include <stdio.h>
-
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "vm/host.h"

@@ -7,7 +7,6 @@
 #include "stdlib/ragged.h"
 #include "vm/array/element.h"
 #include "vm/array/reuse.h"
-#include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 

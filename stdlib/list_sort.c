@@ -1,13 +1,10 @@
 // Lists sorted by the order of values.
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/arrays.h"
 #include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/array/string_item.h"
-#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Sorting ----------------------------------------------------------------

@@ -455,29 +455,19 @@ static bool build(tl_vm *vm, tl_slot value, int64_t depth, tl_slot *out) {
   return tl_record_put_end(record, out);
 }
 
-// memory.graph(x, depth, form): the graph is found here, and drawn by a
-// function of inner/memory.tly for each form.
+// memory.graph(x, depth, form): the graph is found here, and drawn in Tally.
 static bool draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const int64_t depth = args[1].i;
-  const tl_string *form = tl_is_none(args[2]) ? NULL : args[2].string;
-  static const char *const forms[] = {"dot", "text", "svg"};
-  static const char *const drawn[] = {"graph_dot", "graph_text", "graph_svg"};
-  int at = 0;
-  while (form != NULL && at < 3 && strcmp(form->text, forms[at]) != 0) at++;
-  if (at == 3)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "memory.graph: form is \"dot\", \"text\" or \"svg\", not "
-                   "\"%.40s\"",
-                   form->text);
   if (!tl_is_counted(args[0])) {
     char type[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "memory.graph: nothing refers to %s by a count",
                    tl_describe(args[0], type, sizeof type));
   }
-  tl_slot record;
-  return build(vm, args[0], depth, &record) &&
-         tl_call_embedded(vm, "inner/memory", drawn[at], 1, &record, out);
+  tl_slot given[2] = {tl_none(), tl_borrow(args[2])};
+  if (!build(vm, args[0], args[1].i, &given[0]))
+    return false;
+  return tl_call_embedded(vm, "inner/memory", "graph", 2, given, out) ||
+         (vm->error.named = false);
 }
 
 const tl_builtin tl_memory_references[] = {

@@ -4,11 +4,9 @@
 
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
-#include "vm/memory/mapping.h"
 #include "vm/memory/pages.h"
 #include "vm/memory/reserve.h"
 #include "vm/bytecode/module.h"
-#include "vm/nested/nested.h"
 
 // --- Counters ---------------------------------------------------------------
 
@@ -87,28 +85,6 @@ static bool measure(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Over time ---------------------------------------------------------------
 
-// What a timeline recorded, beside the value of the call, which is taken.
-static bool put_timeline(tl_vm *vm, const tl_timeline *t, tl_slot value,
-                         tl_slot *out) {
-  // The most that was alive in each stretch of time, and when it ended.
-  double ends[TL_SAMPLES];
-  for (uint32_t i = 0; i < t->sample_count; i++) {
-    double end = (i + 1) * t->width;
-    ends[i] = end < t->end ? end : t->end;
-  }
-  tl_record *record = tl_record_new(vm, 8);
-  tl_record_put(vm, &record, "value", value);
-  tl_record_put_column(vm, &record, "time", TL_FLOAT64, ends, sizeof ends[0],
-                       t->sample_count);
-  tl_record_put_column(vm, &record, "live", TL_INT64, &t->samples[0].high,
-                       sizeof t->samples[0], t->sample_count);
-  tl_record_put_int(vm, &record, "before", t->before);
-  tl_record_put_int(vm, &record, "peak", t->peak);
-  tl_record_put_int(vm, &record, "after", t->after);
-  tl_record_put_int(vm, &record, "line", t->peak_line);
-  return tl_record_put_end(record, out);
-}
-
 // memory.timeline(f). The record is the call's own, whoever else watches.
 static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot value;
@@ -117,9 +93,13 @@ static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail_memory(vm, sizeof *t, "a record of the run");
   bool ok = tl_call(vm, tl_borrow(args[0]), 0, NULL, &value);
   tl_timeline_end(vm, t);
-  ok = ok && put_timeline(vm, t, value, out);
+  tl_slot given[2] = {tl_none(), value};
+  if (ok && !tl_timeline_record(vm, t, &given[0])) {
+    tl_drop(vm, value);
+    ok = false;
+  }
   tl_timeline_free(vm, t);
-  return ok;
+  return ok && tl_call_embedded(vm, "inner/timeline", "of_call", 2, given, out);
 }
 
 // --- Bytes ------------------------------------------------------------------
@@ -209,15 +189,10 @@ static bool is_counted(tl_slot s) {
          kind != TL_KIND_TYPE && kind != TL_KIND_MODULE;
 }
 
-// Whether the count of the value means nothing.
-static bool is_immortal(tl_slot s) {
-  return !is_counted(s) || (s.object->flags & TL_IMMORTAL) != 0;
-}
-
 // memory.count(x): the references besides the one that x is read from.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  uint32_t all = is_immortal(args[0]) ? 1 : args[0].object->count;
-  *out = tl_weak_int((int64_t)all - 1);
+  int64_t all = tl_is_counted(args[0]) ? args[0].object->count : 1;
+  *out = tl_weak_int(all - 1);
   return true;
 }
 
@@ -262,7 +237,7 @@ static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_text_puts(&text, ": in its slot, not counted");
   } else {
     tl_text_printf(&text, " at %p, %zu bytes, ", s.pointer, s.object->nbytes);
-    if (is_immortal(s))
+    if (!tl_is_counted(s))
       tl_text_puts(&text, "immortal");
     else
       tl_text_printf(&text, "count %u", s.object->count);

@@ -6,8 +6,6 @@
 
 #include "stdlib/pcg64.h"
 
-#include <string.h>
-
 enum { POOL = 4 };  // words of 32 bits
 
 // SeedSequence's hashmix.

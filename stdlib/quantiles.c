@@ -9,115 +9,22 @@
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/nth.h"
+#include "vm/bytecode/module.h"
 #include "vm/engine/lane.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
-
-// Where among n sorted items a quantile lies: the continuous definitions of
-// Hyndman and Fan (1996) by their two plotting positions, the others by a rule.
-typedef enum quantile_rule {
-  CONTINUOUS,
-  LOWER,
-  HIGHER,
-  MIDPOINT,
-  NEAREST,
-  INVERTED,  // of the stepwise distribution function
-  AVERAGED_INVERTED,
-  CLOSEST
-} quantile_rule;
-
-// [alpha] and [beta] are the plotting positions of a continuous rule: quantile
-// q of n items is at q (n + 1 - alpha - beta) + alpha - 1, counted from 0.
-typedef struct quantile_method {
-  const char *name;
-  quantile_rule rule;
-  double alpha, beta;
-} quantile_method;
-
-static const quantile_method methods[] = {
-    {"linear", CONTINUOUS, 1, 1},
-    {"lower", LOWER, 0, 0},
-    {"higher", HIGHER, 0, 0},
-    {"midpoint", MIDPOINT, 0, 0},
-    {"nearest", NEAREST, 0, 0},
-    {"inverted_cdf", INVERTED, 0, 0},
-    {"averaged_inverted_cdf", AVERAGED_INVERTED, 0, 0},
-    {"closest_observation", CLOSEST, 0, 0},
-    {"interpolated_inverted_cdf", CONTINUOUS, 0, 1},
-    {"hazen", CONTINUOUS, 0.5, 0.5},
-    {"weibull", CONTINUOUS, 0, 0},
-    {"median_unbiased", CONTINUOUS, 1.0 / 3, 1.0 / 3},
-    {"normal_unbiased", CONTINUOUS, 0.375, 0.375},
-};
-
-// The place of quantile q among n items: a whole number or one between two.
-static double place_of(const quantile_method *m, double q, int64_t n) {
-  // Places count from 0; for q 0.5 and 4 items
-  //
-  //   even   1.5    between the second and the third
-  //   step   1      the last of the lower half
-  double even = q * (double)(n - 1), step = q * (double)n - 1, whole;
-  switch (m->rule) {
-    case CONTINUOUS:
-      return m->alpha == 1 && m->beta == 1
-                 ? even
-                 : step + m->alpha + q * (1 - m->alpha - m->beta);
-    case LOWER:
-      return floor(even);
-    case HIGHER:
-      return ceil(even);
-    case MIDPOINT:
-      return (floor(even) + ceil(even)) / 2;
-    case NEAREST:
-      return rint(even);
-    case INVERTED:
-      return ceil(step);
-    case AVERAGED_INVERTED:
-      return step == floor(step) ? step + 0.5 : ceil(step);
-    case CLOSEST:
-      break;
-  }
-  // Halves go to the even item, counted from 1.
-  // The item nearest to n q, counted from 1: half an item on from one below it.
-  step -= 0.5;
-  whole = floor(step);
-  return step == whole && fmod(whole, 2) != 0 ? whole : whole + 1;
-}
-
-// Finds a method by its name, NumPy's; none is linear. Fails (kind value) for a
-// name that is none.
-static bool read_method(tl_vm *vm, const char *name, tl_slot s,
-                        const quantile_method **out) {
-  size_t count = sizeof methods / sizeof *methods;
-  tl_string *text;
-  *out = &methods[0];
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, name, "method", s, &text))
-    return false;
-  for (size_t i = 0; i < count; i++) {
-    *out = &methods[i];
-    if (strcmp(text->text, methods[i].name) == 0)
-      return true;
-  }
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: method must be \"linear\", \"lower\", \"higher\", "
-                 "\"midpoint\", \"nearest\" or one of the definitions that "
-                 "`tally doc quantile` lists, not \"%s\"",
-                 name, text->text);
-}
 
 // One call on one array: each lane gives [count] numbers. [asked] is NULL where
 // the function has no argument q, else that, with method behind the other four.
 typedef struct quantiles {
   tl_vm *vm;
   const char *name;
-  const quantile_method *method;
   const tl_slot *asked;
+  tl_slot method;  // none: "linear"
   tl_split split;
   tl_dtype from, dtype;  // the array's; float32 or float64
   int64_t count;         // of quantiles
-  const double *at;      // from 0 to 1
+  const double *at;      // from 0 to 1, or places by another method
   bool dense;            // lanes need not be copied
   bool beside;           // lanes are sorted side by side
   char *lane;            // one lane's items, or a row of lanes
@@ -151,7 +58,7 @@ static double real_of(tl_dtype dtype, const char *item) {
 // The place of a quantile, no further than the items go.
 static double place_within(const quantiles *q, double at) {
   int64_t n = q->split.length;
-  double place = place_of(q->method, at, n);
+  double place = tl_is_none(q->method) ? at * (double)(n - 1) : at;
   return place < 0 ? 0 : place > (double)(n - 1) ? (double)(n - 1) : place;
 }
 
@@ -393,10 +300,30 @@ static tl_array *quantile_result(const quantiles *q, uint32_t axes,
   return tl_array_new(q->vm, q->dtype, ndim, shape);
 }
 
+// Where the quantiles lie among the items of a lane by another method than the
+// linear one, in Tally.
+static bool find_places(quantiles *q, tl_slot *places) {
+  tl_vm *vm = q->vm;
+  tl_slot given[] = {tl_borrow(q->method), tl_none(),
+                     tl_weak_int(q->split.length), tl_none()};
+  tl_array *at = tl_array_new(vm, TL_FLOAT64, 1, &q->count);
+  if (at == NULL || !tl_string_give(tl_string_from(vm, q->name), &given[3])) {
+    tl_array_drop(vm, at);
+    return false;
+  }
+  memcpy(at->data, q->at, (size_t)q->count * sizeof *q->at);
+  given[1] = tl_own_array(at);
+  if (!tl_call_embedded(vm, "inner/reductions", "places", 4, given, places))
+    return vm->error.named = false;
+  q->at = (const double *)places->array->data;
+  return true;
+}
+
 // The caller has said what is asked: name, method, count and at.
 static bool run_quantiles(tl_vm *vm, quantiles *q, tl_slot *x, tl_slot axis,
                           bool keepdims, tl_slot *out) {
   uint32_t axes;
+  tl_slot places = tl_none();
   if (!tl_arg_numeric(vm, q->name, x) ||
       !tl_arg_axis_set(vm, q->name, axis, tl_ndim(x->array), &axes))
     return false;
@@ -407,11 +334,12 @@ static bool run_quantiles(tl_vm *vm, quantiles *q, tl_slot *x, tl_slot axis,
   // Quantiles of integers lie between them.
   q->dtype = q->from == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
   tl_split_axes(x->array, axes, &q->split);
-  if (!open_lane(q))
+  if (!tl_is_none(q->method) && !find_places(q, &places))
     return false;
-  tl_array *result = quantile_result(q, axes, keepdims);
+  tl_array *result = open_lane(q) ? quantile_result(q, axes, keepdims) : NULL;
   bool ok = result != NULL && compute_quantiles(q, result->data);
   tl_free(vm, q->lane, q->lane_size);
+  tl_drop(vm, places);
   if (ok && q->from == TL_FLOAT16)
     return tl_cast_own(vm, result, TL_FLOAT16, out);
   return tl_result_finish(vm, ok, result, out);
@@ -458,7 +386,7 @@ static bool find_quantiles(tl_vm *vm, quantiles *w, tl_slot *x,
 // the mean of the two middle items of an even number.
 static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const double half = 0.5;
-  quantiles w = {vm, "median", &methods[0], .count = 1, .at = &half};
+  quantiles w = {vm, "median", .method = tl_none(), .count = 1, .at = &half};
   return find_quantiles(vm, &w, &args[0], &args[1], out);
 }
 
@@ -482,9 +410,10 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
     ok = tl_fail(vm, TALLY_ERR_VALUE, "%s: q is %g, not from 0 to %g", name,
                  at[i] * whole, whole);
   }
-  quantiles w = {vm, name, NULL, &args[1], .count = count, .at = at};
-  ok = ok && read_method(vm, name, args[5], &w.method) &&
-       find_quantiles(vm, &w, &args[0], &args[2], out);
+  quantiles w = {vm, name, &args[1], args[5], .count = count, .at = at};
+  if (tl_is_string(w.method) && strcmp(w.method.string->text, "linear") == 0)
+    w.method = tl_none();
+  ok = ok && find_quantiles(vm, &w, &args[0], &args[2], out);
   tl_free(vm, at, nbytes);
   tl_clear(vm, &wanted);
   return ok;
@@ -526,7 +455,7 @@ const tl_builtin tl_quantile_builtins[] = {
     ///     quantile([1, 2, 3, 4], [0.0, 0.5, 1.0]) # [1.0, 2.5, 4.0]
     ///     quantile([1, 2, 3, 4], 0.5, method: "lower")    # 2.0
     {"quantile", "x, q, " OPTIONS METHOD, quantile, .lifts = TL_INNERMOST,
-     .types = "xx.bb"},
+     .types = "xx.bbS"},
     /// quantile(x, q / 100) (Hyndman and Fan, 1996, their definition 7), with
     /// the same methods.
     /// Of an array of any real dtype, along an axis or of all items; gives
@@ -534,6 +463,6 @@ const tl_builtin tl_quantile_builtins[] = {
     /// value), an axis that x lacks another (index).
     ///     percentile([1, 2, 3, 4, 5], 50)    # 3.0
     {"percentile", "x, q, " OPTIONS METHOD, percentile, .lifts = TL_INNERMOST,
-     .types = "xx.bb"},
+     .types = "xx.bbS"},
     {.name = NULL},
 };

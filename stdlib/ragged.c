@@ -13,7 +13,6 @@
 #include <inttypes.h>
 
 #include "stdlib/families.h"
-#include "vm/nested/ragged.h"
 #include "vm/nested/parts.h"
 
 // An array of two axes or more is taken as rows: the slot then owns them.

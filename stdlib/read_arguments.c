@@ -10,7 +10,6 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 
 // Whether the argument is what most calls have for that letter, so that nothing
 // is left to do. It may be fine where this is false.

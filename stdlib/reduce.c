@@ -8,7 +8,6 @@
 #include "stdlib/nested_reduce.h"
 #include "vm/engine/scalars.h"
 #include "vm/interp/interp.h"
-#include "vm/poll.h"
 
 // --- Axes -------------------------------------------------------------------
 

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "vm/value.h"
 

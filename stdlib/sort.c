@@ -6,18 +6,11 @@
 //                     list_sort.c, rows in ragged_rows.c
 //   searchsorted      bisection, for many queries at a time
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/kernels/kernels.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // --- sort and argsort -------------------------------------------------------
 

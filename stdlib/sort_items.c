@@ -1,15 +1,11 @@
 // Sorting items of any dtype: some that lie side by side, and the lanes of an
 // array along an axis.
 
-#include <string.h>
-
 #include "stdlib/arrays.h"
 #include "stdlib/sort_parts.h"
 #include "vm/array/string_item.h"
-#include "vm/kernels/kernels.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 bool tl_touch(tl_vm *vm, void *block, size_t nbytes) {
   tl_stop stop = tl_stop_of(vm);

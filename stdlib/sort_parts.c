@@ -3,11 +3,8 @@
 // equal keys keep their order, so that the result is the same for any parts.
 #include "stdlib/sort_parts.h"
 
-#include <string.h>
-
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
-#include "vm/pool.h"
 
 // Steps of a sort with four parts; each | is work of one thread:
 //

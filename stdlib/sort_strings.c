@@ -4,13 +4,10 @@
 //
 // Built for speed.
 
-#include <string.h>
-
 #include "stdlib/arrays.h"
 #include "vm/kernels/kernels.h"
 #include "vm/poll.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 enum {
   KEY_BYTES = 8,

@@ -10,8 +10,6 @@
 //
 // Built for speed.
 
-#include <utf8proc.h>
-
 #include "stdlib/families.h"
 #include "stdlib/split.h"
 #include "stdlib/text.h"

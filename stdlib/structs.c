@@ -8,8 +8,6 @@
 // (TL_FORM_STRUCT), in which each field has an offset; relayout copies a block
 // into other offsets.
 
-#include <inttypes.h>
-
 #include "stdlib/families.h"
 #include "vm/types/layout.h"
 #include "vm/nested/nested_join.h"

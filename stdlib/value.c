@@ -9,9 +9,7 @@
 //   int(2.7), float(x)           numbers are cast by the engine (tl_cast)
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "stdlib/families.h"
 #include "vm/number.h"

@@ -16,9 +16,6 @@
 // name, unless others of its file lead to it: then it is one of all of them.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "vm/builtin.h"
 
 // A function with `##` documentation: what of the module is public.

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "vm/memory/memory_internal.h"
 #include "vm/vm.h"
 
 // The first bytes lie in the text itself (room), so that short ones need no

@@ -9,7 +9,6 @@
 
 #include <utf8proc.h>
 
-#include "vm/memory/memory_internal.h"
 #include "vm/vm.h"
 
 // --- Making -----------------------------------------------------------------

@@ -8,7 +8,6 @@
 
 #include "vm/bytecode/function.h"
 #include "vm/host.h"
-#include "vm/array/nested.h"
 #include "vm/values/list.h"
 #include "vm/objects.h"
 #include "vm/half.h"

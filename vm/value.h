@@ -30,10 +30,6 @@
 //     tl_is_unique  whether the object may be changed in place
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "vm/dtype.h"
 
 typedef struct tally_vm tl_vm;  // vm.h

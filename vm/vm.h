@@ -21,8 +21,6 @@
 // pointer to a struct of that part.
 #pragma once
 
-#include <stdatomic.h>
-
 #include "vm/builtin.h"
 #include "vm/error.h"
 #include "vm/pool.h"

@@ -10,7 +10,6 @@
 // An error stays pending in the VM until tl_report makes a report of it.
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "compiler/compile.h"
 #include "compiler/parser.h"

@@ -4,8 +4,6 @@
 // once.
 #pragma once
 
-#include <stdint.h>
-
 #include "vm/dtype.h"
 
 // The type of a column: its format string, and those of its children.

@@ -8,7 +8,6 @@
 
 #include "vm/embedded.h"
 #include "vm/api/host.h"
-#include "vm/memory/memory_internal.h"
 #include "vm/memory/reserve.h"
 
 // The entry of a row; a name that stands for its result has no parameters.

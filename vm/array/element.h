@@ -8,8 +8,6 @@
 // most loops of scripts are over these.
 #pragma once
 
-#include <string.h>
-
 #include "vm/array/array.h"
 #include "vm/string.h"
 #include "vm/values/list.h"

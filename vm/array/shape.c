@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/check.h"
 
 // Every array's size goes through here, so nothing after it needs to check for

@@ -12,8 +12,6 @@
 // looks at items, counts or moves them goes through these functions.
 #pragma once
 
-#include <string.h>
-
 #include "vm/array/array.h"
 #include "vm/string.h"
 

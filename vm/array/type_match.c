@@ -13,7 +13,6 @@
 #include <stdio.h>
 
 #include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/array/range.h"
 #include "vm/suggest.h"
 #include "vm/types/type.h"

@@ -35,7 +35,6 @@
 
 #include "vm/index/index.h"
 #include "vm/bytecode/opcodes.h"
-#include "vm/types/type.h"
 #include "vm/vm.h"
 
 // One instruction word. Slots and constants reached through a, b, c are stored

@@ -10,8 +10,6 @@
 #include "vm/bytecode/module.h"
 #include "vm/objects.h"
 
-#include <stdlib.h>
-
 #include "vm/embedded.h"
 #include "vm/suggest.h"
 #include "vm/values/list.h"

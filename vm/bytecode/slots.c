@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #endif
 
-#include "vm/memory/memory.h"
 #include "vm/memory/memory_internal.h"
 
 enum {

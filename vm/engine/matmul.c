@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/nested.h"
 #include "vm/engine/blas.h"
 #include "vm/kernels/kernels.h"

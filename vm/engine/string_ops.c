@@ -8,7 +8,6 @@
 //   [1, 2] == none         kind type: is_missing or same says what is meant
 //
 // Built for size.
-#include "vm/array/nested.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/short.h"
 #include "vm/objects.h"

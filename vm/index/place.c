@@ -7,7 +7,6 @@
 //                   tl_path_set ─ tl_place_store: the same way, v moves in
 
 #include "vm/array/element.h"
-#include "vm/array/nested.h"
 #include "vm/array/reuse.h"
 #include "vm/index/select.h"
 #include "vm/values/record.h"

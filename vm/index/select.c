@@ -3,7 +3,6 @@
 // step 1: tl_select_plain does these alone; the reader does the rest, item by
 // item.
 #include "vm/index/select.h"
-#include "vm/array/nested.h"
 
 #include <inttypes.h>
 

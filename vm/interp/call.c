@@ -12,12 +12,8 @@
 // one slot for each parameter, and fills in defaults. run_builtin is also the
 // end of CALLB, whose arguments the compiler has bound.
 
-#include <string.h>
-
-#include "vm/array/describe.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/array/array.h"
 #include "vm/nested/indexed.h"
 #include "vm/host.h"
 #include "vm/interp/handlers.h"
@@ -32,7 +28,6 @@
 #include "vm/values/record.h"
 #include "vm/bytecode/slots.h"
 #include "vm/suggest.h"
-#include "vm/objects.h"
 
 // How deep calls from C into scripts may nest: each takes C stack, which cannot
 // be measured in a portable manner.

@@ -8,8 +8,6 @@
 
 #include "vm/interp/catch.h"
 
-#include <string.h>
-
 #include "vm/array/describe.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/values/list.h"

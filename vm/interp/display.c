@@ -12,13 +12,9 @@
 
 #include <limits.h>
 
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
-#include "vm/nested/nested.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/text/format.h"
-#include "vm/vm.h"
 
 // Adds the value on one line, of which arrays and lists of more than [limit]
 // items are elided (0: none); of a text of more than [width] cells nothing is

@@ -5,7 +5,6 @@
 #include "vm/interp/display.h"
 #include "vm/interp/handlers.h"
 
-#include "vm/objects.h"
 #include "vm/events.h"
 #include "vm/array/element.h"
 #include "vm/embedded.h"

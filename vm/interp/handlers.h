@@ -10,7 +10,6 @@
 #pragma once
 
 #include "vm/bytecode/function.h"
-#include "vm/vm.h"
 
 // The slot that a field of an instruction names, in bytes from the first.
 static inline tl_slot *tl_slot_at(tl_slot *base, unsigned offset) {

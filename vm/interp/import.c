@@ -25,15 +25,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "vm/builtin.h"
 #include "vm/bytecode/module.h"
 #include "vm/embedded.h"
 #include "vm/io.h"
-#include "vm/memory/memory.h"
 #include "vm/objects.h"
-#include "vm/string.h"
 
 // A module as a value; modules are immortal until the VM closes.
 // So no count is kept.

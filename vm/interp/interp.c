@@ -31,7 +31,6 @@
 #include "vm/index/select.h"
 #include "vm/native/jit.h"
 #include "vm/poll.h"
-#include "vm/region/region.h"
 #include "vm/engine/scalars.h"
 #include "vm/engine/short.h"
 #include "vm/bytecode/slots.h"

@@ -37,7 +37,6 @@
 #pragma once
 
 #include "vm/engine/engine.h"
-#include "vm/bytecode/function.h"
 #include "vm/region/region.h"
 #include "vm/bytecode/module.h"
 

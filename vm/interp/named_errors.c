@@ -12,13 +12,9 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/embedded.h"
 #include "vm/interp/interp.h"
-#include "vm/memory/memory_internal.h"
-#include "vm/string.h"
 
 // Whether the library has a function of that name, in C or in Tally.
 static bool is_function(const tl_vm *vm, const char *text, size_t nbytes) {

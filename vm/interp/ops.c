@@ -13,21 +13,15 @@
 #include "vm/interp/handlers.h"
 #include "vm/interp/interp.h"
 
-#include <string.h>
-
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/events.h"
 #include "vm/text/format.h"
 #include "vm/host.h"
-#include "vm/values/list.h"
 #include "vm/engine/matmul.h"
 #include "vm/memory/mapping.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/nested_join.h"
 #include "vm/array/range.h"
-#include "vm/objects.h"
 #include "vm/values/record.h"
 
 // --- Operators --------------------------------------------------------------

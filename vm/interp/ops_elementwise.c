@@ -6,9 +6,6 @@
 #include "vm/interp/interp.h"
 #include "vm/events.h"
 #include "vm/engine/short.h"
-#include "vm/nested/nested.h"
-#include "vm/objects.h"
-#include "vm/region/region.h"
 
 // An instruction's operands in one form for all formats.
 typedef struct operands {

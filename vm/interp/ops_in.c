@@ -5,9 +5,6 @@
 //     "key" in record           a key, not a value
 //     "ell" in "hello"          a part of the text
 //     none in x                 of missing values: whether one is missing
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
-#include "vm/engine/engine.h"
 #include "vm/index/select.h"
 #include "vm/interp/interp.h"
 #include "vm/nested/parts.h"

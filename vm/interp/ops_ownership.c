@@ -16,9 +16,7 @@
 // Only one bit says at run time whether x owns at all. Each function tests it
 // first, because x may be dangling when the bit is not set: then some other
 // slot owns the object, and nothing has to be done.
-#include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"

@@ -13,15 +13,9 @@
 #include "vm/interp/handlers.h"
 #include "vm/interp/interp.h"
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/events.h"
-#include "vm/memory/memory.h"
-#include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
-#include "vm/array/range.h"
-#include "vm/string.h"
 #include "vm/values/record.h"
 
 // The step [i] or [i, j]: plain values, no slices.

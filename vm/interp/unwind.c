@@ -10,8 +10,6 @@
 //
 // Built for size.
 
-#include <string.h>
-
 #include "vm/interp/catch.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"

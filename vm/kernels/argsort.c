@@ -2,7 +2,6 @@
 // key's upper bits above the position; merging elsewhere.
 //
 //   [ bits of the key | position ]     64 bits; of 1000 items the lower 10
-#include <string.h>
 
 #include "vm/kernels/prefetch.h"
 #include "vm/kernels/loop.h"

@@ -29,7 +29,6 @@
 // otherwise.
 #pragma once
 
-#include "vm/dtype.h"
 #include "vm/elementwise.h"
 #include "vm/stop.h"
 

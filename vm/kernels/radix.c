@@ -2,8 +2,6 @@
 // sort.h.
 #include "vm/kernels/sort.h"
 
-#include <string.h>
-
 #include "vm/kernels/prefetch.h"
 #include "vm/kernels/loop.h"
 

@@ -3,8 +3,6 @@
 #include "vm/half.h"
 #include "vm/kernels/sort.h"
 
-#include <string.h>
-
 #include "vm/kernels/loop.h"
 
 // Parts of the scratch begin on cache lines.

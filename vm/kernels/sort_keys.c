@@ -1,7 +1,5 @@
 // Keys of what is sorted: see sort.h.
-#include "vm/kernels/loop.h"
 #include "vm/kernels/search.h"
-#include "vm/kernels/sort.h"
 
 #define TOP_BIT(U) ((U)((U)1 << (8 * sizeof(U) - 1)))
 #define ALL_ONES(U) ((U) ~(U)0)

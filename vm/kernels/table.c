@@ -2,7 +2,6 @@
 #include "vm/kernels/cast_list.h"
 #include "vm/kernels/decimal.h"
 #include "vm/kernels/fold.h"
-#include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
 #include "vm/kernels/rotate.h"
 #include "vm/kernels/search.h"

@@ -1,7 +1,6 @@
 // The one function that an object with an instruction set's kernels exports to
 // libtally.so, which loads it (isa.c): it returns the object's table, if both
 // were compiled with the same layout of tables.
-#include "vm/kernels/kernels.h"
 #include "vm/kernels/loop.h"
 #include "vm/kernels/wide.h"
 

@@ -16,10 +16,7 @@
 // of items. That borrows do not outlive what they borrow from was proven of
 // the bytecode (vm/verify), and moves in a unit are those of the bytecode.
 #include "vm/elementwise.h"
-#include "vm/index/index.h"
 #include "vm/native/typed.h"
-
-#include <string.h>
 
 // The walk over the operations, with the types of slots there. At a label they
 // are the label's; behind an operation they are what it has made of them. A

@@ -5,7 +5,6 @@
 
 #include "vm/native/code.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #include "vm/memory/memory_internal.h"

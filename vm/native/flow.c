@@ -1,9 +1,7 @@
 // What a function's bytecode says without types: which slots live where, how
 // deep each instruction is in loops, where blocks begin. One pass over the code
 // for each, but for liveness, which takes one for each depth of loops.
-#include <string.h>
 
-#include "vm/memory/memory.h"
 #include "vm/native/typed.h"
 
 // The hidden slots of loops stand side by side, and decoding names the first.

@@ -36,9 +36,7 @@
 // New operations go behind the old ones in the same table, and take their place
 // in the end, so the pass is linear in them; a loop that is large is left
 // alone. Nothing here is believed: check.c proves it from what is emitted.
-#include <string.h>
 
-#include "vm/memory/memory.h"
 #include "vm/native/hoist.h"
 
 // A base with what is added to it. The slot is TL_JIT_NONE for a constant

@@ -17,8 +17,6 @@
 #include "vm/native/jit_internal.h"
 #include "vm/native/pieces.h"
 
-#include <string.h>
-
 #include "vm/bytecode/slots.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/poll.h"

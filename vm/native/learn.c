@@ -21,11 +21,6 @@
 // that will run, or that a path is not taken as far as this looks.
 #include "vm/native/jit_internal.h"
 
-#include <string.h>
-
-#include "vm/array/element.h"
-#include "vm/builtin.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
 
 // So many functions are learned at a place that calls values.

@@ -7,7 +7,6 @@
 //
 // Blocks have versions, and were typed in the order in which paths came to
 // them, so those of a loop are not always side by side.
-#include <string.h>
 
 #include "vm/native/hoist.h"
 

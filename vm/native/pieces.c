@@ -13,9 +13,6 @@
 // Built for size.
 #include "vm/native/pieces.h"
 
-#include <string.h>
-
-#include "vm/memory/memory.h"
 #include "vm/native/jit_internal.h"
 
 #if TL_JIT_X64

@@ -13,11 +13,6 @@
 // moved is a reference like others.
 #include "vm/native/typing.h"
 
-#include <string.h>
-
-#include "vm/index/index.h"
-#include "vm/memory/memory.h"
-
 // --- Where control goes -----------------------------------------------------
 
 // A branch on a bool, or on two operands.

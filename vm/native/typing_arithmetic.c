@@ -13,10 +13,7 @@
 #include "vm/native/typing.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "vm/builtin.h"
-#include "vm/elementwise.h"
 #include "vm/engine/operand.h"
 #include "vm/engine/scalars.h"
 #include "vm/region/region.h"

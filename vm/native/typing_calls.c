@@ -18,8 +18,6 @@
 // unit does: there it leaves, with all its callers.
 #include "vm/native/typing.h"
 
-#include <string.h>
-
 #include "vm/native/jit_internal.h"
 
 // The functions that are called by the instruction; of a value those that it

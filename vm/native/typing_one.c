@@ -15,9 +15,6 @@
 // instruction ask before each store into an array whether it is alone.
 #include "vm/native/typing.h"
 
-#include <string.h>
-
-#include "vm/builtin.h"
 #include "vm/bytecode/module.h"
 #include "vm/native/jit_internal.h"
 #include "vm/region/region.h"

@@ -21,8 +21,6 @@
 // dropped or counted, copies of what is shared, and every error.
 #include "vm/native/typing.h"
 
-#include <string.h>
-
 #include "vm/values/record.h"
 
 // Whether the slot refers to an object, which is counted unless it is immortal.

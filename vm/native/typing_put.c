@@ -6,10 +6,6 @@
 // None of the tables grows: a unit with more of anything is not made.
 #include "vm/native/typing.h"
 
-#include <string.h>
-
-#include "vm/memory/memory.h"
-
 // --- Appending --------------------------------------------------------------
 
 const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS] = {

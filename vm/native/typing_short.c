@@ -11,12 +11,9 @@
 // own, lengths that differ, arrays that a region may take.
 #include "vm/native/typing.h"
 
-#include <string.h>
-
 #include "vm/kernels/kernels.h"
 #include "vm/native/jit_internal.h"
 #include "vm/region/region.h"
-#include "vm/vm.h"
 
 // An operand: its slot or constant, and whether its array ends here.
 typedef struct short_operand {

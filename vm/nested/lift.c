@@ -18,7 +18,6 @@
 #include "vm/array/stack.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"

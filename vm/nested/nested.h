@@ -19,7 +19,6 @@
 // over their items, what may be missing its values, structs their fields.
 #pragma once
 
-#include "vm/array/nested.h"
 #include "vm/index/index.h"
 #include "vm/vm.h"
 

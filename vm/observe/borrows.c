@@ -10,7 +10,6 @@
 //
 // A slot that nobody reads any more may still be visited: its value is alive
 // as long as what lends it is.
-#include <inttypes.h>
 
 #include "vm/observe/references.h"
 #include "vm/verify/verify.h"

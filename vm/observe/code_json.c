@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 
-#include "vm/bytecode/module.h"
 #include "vm/text/format.h"
 
 // --- Values of JSON ---------------------------------------------------------

@@ -12,8 +12,6 @@
 // is asked again where somebody looks, and nothing is noted while the run goes.
 #pragma once
 
-#include <stdatomic.h>
-
 #include "vm/bytecode/function.h"
 
 enum { TL_DEBUG_EXPRESSIONS = 16 };

@@ -9,7 +9,6 @@
 
 #include "vm/bytecode/module.h"
 #include "vm/observe/rejection.h"
-#include "vm/nested/nested.h"
 #include "vm/suggest.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"

@@ -9,7 +9,6 @@
 //
 // Built for size.
 
-#include "vm/bytecode/module.h"
 #include "vm/elementwise.h"
 #include "vm/native/jit.h"
 #include "vm/native/typed.h"

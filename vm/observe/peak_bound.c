@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 
-#include "vm/bytecode/module.h"
 #include "vm/observe/code_json.h"
 #include "vm/observe/explain.h"
 #include "vm/region/region.h"

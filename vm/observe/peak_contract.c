@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "vm/array/nested.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/observe/references.h"
 #include "vm/region/region.h"

@@ -5,7 +5,6 @@
 
 #include "vm/array/string_item.h"
 #include "vm/bytecode/function.h"
-#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 

@@ -17,7 +17,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"

@@ -4,7 +4,6 @@
 #include "vm/observe/rejection.h"
 
 #include "vm/observe/references.h"
-#include "vm/nested/nested.h"
 
 // Whether [s] is the object, or a nested array with it.
 static bool has(tl_slot s, const tl_object *object) {

@@ -3,11 +3,7 @@
 
 #include "vm/region/region.h"
 
-#include <string.h>
-
 #include "vm/bytecode/module.h"
-#include "vm/error.h"
-#include "vm/objects.h"
 #include "vm/region/region_internal.h"
 
 // --- The whole --------------------------------------------------------------

@@ -26,7 +26,6 @@
 // raise the errors.
 #pragma once
 
-#include "vm/builtin.h"
 #include "vm/elementwise.h"
 #include "vm/bytecode/function.h"
 #include "vm/objects.h"

@@ -8,11 +8,8 @@
 // the graph expects it, shows that reading would give the same graph. Numbers
 // may differ, where dtypes do not depend on them; views are moved to where
 // their arrays and indices are now.
-#include <string.h>
 
 #include "vm/engine/scalars.h"
-#include "vm/error.h"
-#include "vm/memory/memory.h"
 #include "vm/region/region_internal.h"
 
 // Graphs of one region differ in their operands' types and shapes; a loop

@@ -7,12 +7,9 @@
 // such a function reads besides is read where it has it.
 //
 // Built for size.
-#include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/bytecode/module.h"
 #include "vm/region/region_reader.h"
-#include "vm/types/type.h"
 
 // === Writers =================================================================
 

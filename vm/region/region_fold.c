@@ -7,9 +7,7 @@
 //                      of columns at a time, and go to a column stream
 //
 // Built for size.
-#include <string.h>
 
-#include "vm/error.h"
 #include "vm/region/region_internal.h"
 
 // --- Items in an order ------------------------------------------------------

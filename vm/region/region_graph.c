@@ -2,7 +2,6 @@
 // the functions that it calls refer to.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/bytecode/module.h"
 #include "vm/region/region_internal.h"

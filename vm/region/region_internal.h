@@ -24,7 +24,6 @@
 
 #include "vm/engine/engine_internal.h"
 #include "vm/host.h"
-#include "vm/events.h"
 #include "vm/memory/reserve.h"
 #include "vm/nested/nested.h"
 #include "vm/engine/reduce_internal.h"

@@ -5,11 +5,7 @@
 // run one by one.
 //
 // Built for size.
-#include <string.h>
 
-#include "vm/engine/scan.h"
-#include "vm/error.h"
-#include "vm/events.h"
 #include "vm/region/region_internal.h"
 
 // --- Consumers --------------------------------------------------------------

@@ -1,7 +1,6 @@
 // A region's graph as the streams and steps of a plan.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/nested/ragged.h"
 #include "vm/region/region_internal.h"

@@ -4,10 +4,7 @@
 // calls in region_calls.c.
 //
 // Built for size.
-#include "vm/host.h"
-#include "vm/error.h"
 #include "vm/region/region_reader.h"
-#include "vm/types/type.h"
 
 // === What instructions are ===================================================
 

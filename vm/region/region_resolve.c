@@ -5,8 +5,6 @@
 //
 // Built for size.
 #include <math.h>
-#include <stdatomic.h>
-#include <string.h>
 
 #include "vm/region/region_internal.h"
 

@@ -3,10 +3,8 @@
 // block. The offsets stay what they are.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/nested/ragged.h"
-#include "vm/engine/reduce_internal.h"
 #include "vm/region/region_internal.h"
 
 // --- Operands ---------------------------------------------------------------

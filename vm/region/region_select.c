@@ -7,10 +7,7 @@
 // mask that was seen; the array grows where it was wrong.
 //
 // Built for size.
-#include <string.h>
 
-#include "vm/error.h"
-#include "vm/events.h"
 #include "vm/region/region_internal.h"
 
 enum {

@@ -11,10 +11,7 @@
 //                                  are the same, and so are the bits of a, b, c
 //
 // Then only addresses are new: those of x's items and of y's.
-#include <string.h>
 
-#include "vm/array/reuse.h"
-#include "vm/bytecode/module.h"
 #include "vm/region/region_internal.h"
 
 // Whether the guard's value is compared without computing anything: values of

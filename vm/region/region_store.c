@@ -3,7 +3,6 @@
 // nothing else of it is read, or in an order in which that does no harm.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/engine/plan_delay.h"
 #include "vm/region/region_internal.h"

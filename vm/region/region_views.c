@@ -3,7 +3,6 @@
 // headers in the region's own memory.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/region/region_reader.h"
 #include "vm/values/list.h"

@@ -6,7 +6,6 @@
 //
 // Built for size.
 #include <limits.h>
-#include <string.h>
 
 #include "vm/region/region_internal.h"
 

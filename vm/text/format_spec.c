@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <utf8proc.h>
 
-#include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
 #include "vm/array/string_item.h"
 

@@ -3,8 +3,6 @@
 
 #include "vm/values/pairs.h"
 
-#include "vm/memory/memory_internal.h"
-
 enum { FIRST_ROOM = 64 };
 
 static size_t bytes_of(size_t room) {

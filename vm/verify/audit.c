@@ -11,7 +11,6 @@
 
 #include "vm/bytecode/module.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
 #include "vm/objects.h"
