@@ -8,6 +8,8 @@
 # instruction set that the machine has and with 1 and 2 threads. Products of
 # matrices differ where multiplications are not fused (base), so the kernels that
 # are made of them are compared among the others. And each refuses wrong sizes.
+# What kernels compute of any items is what the scripts of tests/kernels say, and
+# some others, which run with each set, too.
 # The last line is the sum, and the exit status 1 if anything failed.
 set -u
 
@@ -98,6 +100,25 @@ for blas in '' --no-blas; do
   if diff -r "$out/threads1$blas" "$out/threads2$blas"; then pass
   else fail "products differ with 2 threads $blas"
   fi
+done
+
+# The widest set is that of the golden tests; the auditor takes too long for two.
+case ${CFLAGS-} in
+  *AUDIT*) sets=base ;;
+  *) sets='base avx2' ;;
+esac
+for isa in $sets; do
+  TALLY_ISA=$isa TALLY_BLAS=off "$tally" test tests/kernels \
+    tests/lib/short_rows.tly tests/lib/sort_networks.tly >"$out/text" 2>&1
+  sed '$d' "$out/text"
+  last=$(tail -n 1 "$out/text")
+  case $last in
+    *[0-9]\ passed,\ *[0-9]\ failed)
+      passed=$((passed + ${last%% passed*}))
+      bad=${last##*passed, }
+      failed=$((failed + ${bad%% failed})) ;;
+    *) fail "tests/kernels with $isa: $last" ;;
+  esac
 done
 
 m='zeros((2, 3))' n='zeros((3, 3))' v='zeros(4)'
