@@ -87,6 +87,8 @@ for dtype in (float64, float32, complex128) {
     name = "{os.args[0]}/{dtype}_{m}"
     io.write_npy("{name}.npy", a @ b.T)
     io.write_npy("{name}_own.npy", a.T @ a)
+    vectors = concat((a @ b[0], b[::-1, ::2] @ a[0, ::2], b[:, 0] @ b))
+    io.write_npy("{name}_vectors.npy", vectors)
   }
 }
 END
@@ -100,6 +102,17 @@ for blas in '' --no-blas; do
   if diff -r "$out/threads1$blas" "$out/threads2$blas"; then pass
   else fail "products differ with 2 threads $blas"
   fi
+done
+# Matrices by vectors are the same bits with every instruction set.
+for isa in base avx2; do
+  mkdir "$out/$isa"
+  TALLY_ISA=$isa "$tally" --no-blas "$out/products.tly" "$out/$isa" ||
+    fail "products with $isa"
+  for file in "$out/$isa"/*_vectors.npy; do
+    if cmp "$file" "$out/threads1--no-blas/${file##*/}"; then pass
+    else fail "${file##*/} differs with $isa"
+    fi
+  done
 done
 
 # The widest set is that of the golden tests; the auditor takes too long for two.
