@@ -31,7 +31,7 @@ conclude() {
   fi
 }
 
-for script in tests/lang/*.tly tests/lib/*.tly; do
+for script in tests/lang/*.tly tests/lib/*.tly tests/kernels/*.tly; do
   $emulate test --timeout 3600 "$script" >"$out/log" 2>&1
   conclude $? "$script"
 done

@@ -33,13 +33,12 @@ check() {
 for source in examples/*.c; do
   check "$source" "${source%.c}.out" "$build/${source%.c}"
 done
-for name in test_pool test_api_interrupts test_api_limits test_api_exchange \
-  test_engine; do
+for name in test_pool test_api_interrupts test_api_limits test_api_exchange; do
   check "$name" '' "$build/tests/unit/$name"
 done
 # Array work in several threads, and the same result in one.
 for script in tests/lib/reductions.tly tests/lang/peak_of_spellings.tly \
-  tests/lang/*_in_one_pass.tly; do
+  tests/lang/*_in_one_pass.tly tests/kernels/*.tly; do
   check "$script in threads" '' "$build/tally" test "$script"
 done
 

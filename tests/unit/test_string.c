@@ -1,63 +1,9 @@
-// UTF-8, grapheme clusters, widths, growing text, hashes.
+// Strings below the language: marks and items that get no memory, hashes,
+// parts.
 #include <stdio.h>
 
 #include "tests/unit/fixture.h"
-
-static void check_utf8(const char *text, size_t nbytes, size_t wrong_at) {
-  size_t at = SIZE_MAX;
-  bool ok = tl_utf8_check(text, nbytes, &at);
-  assert_int_equal(ok, wrong_at == SIZE_MAX);
-  if (!ok)
-    assert_int_equal(at, wrong_at);
-}
-
-static void malformed_text_is_found(void **state) {
-  (void)state;
-  check_utf8("plain", 5, SIZE_MAX);
-  check_utf8("größe π 速度 😀", 22, SIZE_MAX);
-  check_utf8("a\xff", 2, 1);
-  check_utf8("ab\xc0\x80", 4, 2);        // overlong
-  check_utf8("\xe0\x80\xaf", 3, 0);      // overlong
-  check_utf8("x\xed\xa0\x80", 4, 1);     // a surrogate
-  check_utf8("\xf4\x90\x80\x80", 4, 0);  // above U+10FFFF
-  check_utf8("ab\xe2\x82", 4, 2);        // cut short
-  check_utf8("\x80", 1, 0);              // a tail alone
-  check_utf8("\0a", 2, SIZE_MAX);
-}
-
-static int64_t clusters(tl_vm *vm, const char *text) {
-  tl_slot s = text_slot(vm, text);
-  int64_t count = tl_string_graphemes(vm, s.string);
-  tl_drop(vm, s);
-  return count;
-}
-
-static void clusters_are_counted(void **state) {
-  tl_vm *vm = *state;
-  assert_int_equal(clusters(vm, ""), 0);
-  assert_int_equal(clusters(vm, "abc"), 3);
-  assert_int_equal(clusters(vm, "a\r\nb"), 3);
-  assert_int_equal(clusters(vm, "\r"), 1);
-  assert_int_equal(clusters(vm, "größe"), 5);
-  assert_int_equal(clusters(vm, "e\u0301"), 1);
-  assert_int_equal(clusters(vm, "🇫🇷🇩🇪"), 2);
-  assert_int_equal(clusters(vm, "👩‍👩‍👧"), 1);
-}
-
-static void cluster_ranges_are_bytes(void **state) {
-  tl_vm *vm = *state;
-  tl_slot s = text_slot(vm, "ae\u0301π!");
-  size_t begin, end;
-  tl_string_grapheme_range(s.string, 1, 3, &begin, &end);
-  assert_int_equal(begin, 1);
-  assert_int_equal(end, 6);
-  tl_drop(vm, s);
-  s = text_slot(vm, "ascii");
-  tl_string_grapheme_range(s.string, 2, 2, &begin, &end);
-  assert_int_equal(begin, 2);
-  assert_int_equal(end, 2);
-  tl_drop(vm, s);
-}
+#include "vm/array/string_item.h"
 
 // 100 letters, every third of two code points.
 static tl_slot long_text(tl_vm *vm) {
@@ -177,87 +123,6 @@ static void parts_know_what_their_string_knew(void **state) {
   tl_drop(vm, wide);
 }
 
-// CR is a cluster with a LF behind it, so that bytes are not, at any place.
-static void each_byte_is_looked_at(void **state) {
-  tl_vm *vm = *state;
-  for (size_t length = 1; length < 100; length++) {
-    for (size_t at = 0; at <= length; at++) {
-      char text[100];
-      memset(text, 'x', length);
-      if (at < length)
-        text[at] = at % 2 == 0 ? '\r' : '\x7f';
-      tl_string *s = tl_string_new(vm, text, length);
-      assert_int_equal(tl_string_is_bytewise(s), at == length || at % 2 != 0);
-      tl_drop(vm, tl_own_string(s));
-    }
-  }
-}
-
-static void check_search(tl_vm *vm, const char *text, const char *sought,
-                         size_t from, int64_t place) {
-  tl_slot s = text_slot(vm, text), part = text_slot(vm, sought);
-  const char *found = tl_string_search(vm, s.string, from, part.string);
-  assert_int_equal(found != NULL ? found - s.string->text : -1, place);
-  tl_drop(vm, s);
-  tl_drop(vm, part);
-}
-
-// Near, far, at both ends, and where only the beginning is there.
-static void parts_are_found(void **state) {
-  tl_vm *vm = *state;
-  const char *far = "abababababababababababababababababababababcab";
-  check_search(vm, far, "a", 0, 0);
-  check_search(vm, far, "c", 0, 42);
-  check_search(vm, far, "ca", 0, 42);
-  check_search(vm, far, "abc", 0, 40);
-  check_search(vm, far, "cab", 0, 42);
-  check_search(vm, far, "cabc", 0, -1);
-  check_search(vm, far, "d", 0, -1);
-  check_search(vm, far, "b", 44, 44);
-  check_search(vm, far, "ab", 44, -1);
-  check_search(vm, far, "", 45, 45);
-  check_search(vm, far, "a", 45, -1);
-  check_search(vm, "", "a", 0, -1);
-  check_search(vm, "xπ", "π", 0, 1);
-}
-
-static void widths_are_in_cells(void **state) {
-  (void)state;
-  assert_int_equal(tl_display_width("abc", 3), 3);
-  assert_int_equal(tl_display_width("速度", 6), 4);
-  assert_int_equal(tl_display_width("e\u0301x", 4), 2);
-  assert_int_equal(tl_display_width("π", 2), 1);
-  assert_int_equal(tl_display_width("", 0), 0);
-}
-
-static void strings_compare_by_code_points(void **state) {
-  tl_vm *vm = *state;
-  tl_slot a = text_slot(vm, "abc"), b = text_slot(vm, "abd"),
-          c = text_slot(vm, "ab");
-  assert_true(tl_string_compare(a.string, b.string) < 0);
-  assert_true(tl_string_compare(a.string, c.string) > 0);
-  assert_int_equal(tl_string_compare(a.string, a.string), 0);
-  tl_string *joined = tl_string_concat(vm, c.string, a.string);
-  assert_string_equal(joined->text, "ababc");
-  assert_true(tl_string_is_bytewise(joined));
-  assert_true(tl_string_hash(joined) != 0);
-  tl_drop(vm, tl_own_string(joined));
-  tl_drop(vm, a);
-  tl_drop(vm, b);
-  tl_drop(vm, c);
-}
-
-static void text_grows(void **state) {
-  tl_vm *vm = *state;
-  tl_text text;
-  tl_text_open(&text, vm);
-  for (int i = 0; i < 1000; i++) tl_text_printf(&text, "%d,", i);
-  tl_string *string = tl_text_finish(&text);
-  assert_int_equal(string->length, 3890);
-  assert_memory_equal(string->text, "0,1,2,", 6);
-  tl_drop(vm, tl_own_string(string));
-}
-
 static void text_survives_each_failure(void **state) {
   tl_vm *vm = *state;
   for (uint64_t n = 1;; n++) {
@@ -307,23 +172,43 @@ static void code_points_are_decoded(void **state) {
   assert_false(tl_continues_name('-') || tl_continues_name(0xfffd));
 }
 
+static void check_text(const tl_string_item *item, const char *text,
+                       size_t nbytes) {
+  assert_int_equal(tl_string_item_length(item), nbytes);
+  assert_memory_equal(tl_string_item_text(item), text, nbytes);
+  assert_true((tl_string_item_object(item) == NULL) == (nbytes <= 12));
+}
+
+// A short text needs no memory; where a long one gets none, the item stays.
+static void refused_memory_leaves_the_item(void **state) {
+  tl_vm *vm = *state;
+  tl_string_item item = {0}, tail = {0};
+  assert_true(tl_string_item_set(vm, &item, "before", 6));
+  assert_true(tl_string_item_set(vm, &tail, " and after", 10));
+  vm->options.memory_limit = (size_t)vm->stats.live_bytes + 1;
+  assert_true(tl_string_item_set(vm, &item, "twelve bytes", 12));
+  static char large[1 << 20];
+  memset(large, 'x', sizeof large);
+  assert_false(tl_string_item_set(vm, &item, large, sizeof large));
+  failure(vm, TALLY_ERR_MEMORY);
+  tl_error_clear(vm);
+  check_text(&item, "twelve bytes", 12);
+  vm->options.memory_limit = 0;
+  assert_true(tl_string_item_join(vm, &item, &item, &tail));
+  check_text(&item, "twelve bytes and after", 22);
+  tl_string_items_drop(vm, &item, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(code_points_are_decoded),
-      cmocka_unit_test(malformed_text_is_found),
-      FIXTURE_TEST(clusters_are_counted),
-      FIXTURE_TEST(cluster_ranges_are_bytes),
       FIXTURE_TEST(marks_are_counted_and_freed),
       FIXTURE_TEST(refused_marks_are_a_walk),
       FIXTURE_TEST(letters_have_the_hash_of_their_text),
       FIXTURE_TEST(hashes_of_short_texts_spread),
       FIXTURE_TEST(parts_know_what_their_string_knew),
-      FIXTURE_TEST(each_byte_is_looked_at),
-      FIXTURE_TEST(parts_are_found),
-      cmocka_unit_test(widths_are_in_cells),
-      FIXTURE_TEST(strings_compare_by_code_points),
-      FIXTURE_TEST(text_grows),
       FIXTURE_TEST(text_survives_each_failure),
+      FIXTURE_TEST(refused_memory_leaves_the_item),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
