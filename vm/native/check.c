@@ -87,7 +87,7 @@ static uint32_t rank_of(const checking *c, const tl_typed *t) {
 // rows and which nothing has touched since the entry. What is stored into has
 // to be owned by its slot alone; that the count is 1 is tested at the entry.
 static bool is_array(const checking *c, int k, const tl_typed *t) {
-  if (k < 0 || k >= (int)c->unit->array_count)
+  if (k < 0 || k >= (int)c->unit->array_count || !tl_jit_has_dtype(t->dtype))
     return false;
   const tl_jit_array *array = &c->unit->arrays[k];
   uint64_t tag = array->tag;
@@ -97,8 +97,8 @@ static bool is_array(const checking *c, int k, const tl_typed *t) {
               (stores ? tl_typed_is_of_float(t) ? tl_jit_is_scalar(t->from[0])
                                                 : has_whole(c, t->a)
                       : t->type == tl_jit_of_dtype((tl_dtype)t->dtype));
-  return c->now[array->slot] == TL_TYPE_ENTRY && tl_jit_has_dtype(t->dtype) &&
-         fits && c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
+  return c->now[array->slot] == TL_TYPE_ENTRY && fits &&
+         c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
          tl_is_of_rank(tag, rank_of(c, t)) &&
          (is_inside || t->d < 0 || has_whole(c, t->d)) &&
          (is_inside || t->e < 0 || has_whole(c, t->e)) &&
@@ -302,7 +302,7 @@ static bool is_call(checking *c, const tl_typed *t) {
   const tl_jit_unit *callee = t->callees[0];
   bool row = t->op == TL_TYPED_ROWCALL;
   int a = row ? t->to : t->a % TL_JIT_SLOTS;
-  if (callee == NULL || a < 0 || t->b > a ||
+  if (callee == NULL || a < 0 || a >= TL_JIT_SLOTS || t->b > a ||
       t->from[1] != (t->b < 0 ? TL_TYPE_UNKNOWN : c->now[t->b]) ||
       t->exit < 0 || (uint32_t)t->exit >= c->code->exit_count)
     return false;
@@ -337,6 +337,8 @@ static bool is_call(checking *c, const tl_typed *t) {
 // of it is refused; facts come back from the stack, and references of the entry
 // from their slots.
 static bool is_computed(checking *c, const tl_typed *t) {
+  if (t->exit < 0)
+    return false;
   uint64_t kept = c->code->exits[t->exit].slots;
   bool one = t->from[2] == TL_TYPE_UNKNOWN;
   if (t->b < 0 || (kept >> t->b % TL_JIT_SLOTS & 1) == 0 ||
@@ -356,7 +358,8 @@ static bool is_computed(checking *c, const tl_typed *t) {
 static bool is_done(checking *c, const tl_typed *t) {
   const tl_jit_exit *exit = &c->code->exits[t->exit];
   tl_jit_one_slots one;
-  if (!tl_jit_read_one(c->flow, c->unit->function, exit->pc,
+  if (t->exit < 0 ||
+      !tl_jit_read_one(c->flow, c->unit->function, exit->pc,
                        c->unit->is_function, &one) ||
       t->imm != one.then || !c->unit->does)
     return false;
@@ -725,7 +728,8 @@ static bool keeps_chunk(const checking *c, const tl_typed *t) {
     return t->op == TL_TYPED_STEP && c->at + 1 < c->code->op_count &&
            t[1].op == TL_TYPED_REST;
   return !tl_jit_jumps(t->op) ||
-         (t->to >= 0 && c->code->labels[t->to].loop == c->loop);
+         ((uint32_t)t->to < c->code->label_count &&
+          c->code->labels[t->to].loop == c->loop);
 }
 
 // Whether the operation leaves a loop's guards as true as they were: it writes
