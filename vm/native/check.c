@@ -186,7 +186,7 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
 //     yes     no        other         no: memory has what was there before
 //     no      yes       any           no
 static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
-  if (number < 0 || (uint32_t)number >= c->code->exit_count)
+  if ((uint32_t)number >= c->code->exit_count)
     return false;
   const tl_jit_exit *e = &c->code->exits[number];
   for (uint64_t left = e->slots | live; left != 0; left &= left - 1) {
@@ -211,7 +211,7 @@ static bool is_target(const checking *c, int32_t to);
 static bool is_exit(const checking *c, int32_t number) {
   if (number < -1)
     return is_target(c, -2 - number);
-  if (number < 0 || (uint32_t)number >= c->code->exit_count)
+  if ((uint32_t)number >= c->code->exit_count)
     return false;
   uint32_t pc = c->code->exits[number].pc;
   return pc < c->flow->count && is_exit_of(c, number, c->flow->live[pc]);
@@ -304,7 +304,7 @@ static bool is_call(checking *c, const tl_typed *t) {
   int a = row ? t->to : t->a % TL_JIT_SLOTS;
   if (callee == NULL || a < 0 || a >= TL_JIT_SLOTS || t->b > a ||
       t->from[1] != (t->b < 0 ? TL_TYPE_UNKNOWN : c->now[t->b]) ||
-      t->exit < 0 || (uint32_t)t->exit >= c->code->exit_count)
+      (uint32_t)t->exit >= c->code->exit_count)
     return false;
   for (int i = 0; i < TL_JIT_CALLED && t->callees[i] != NULL; i++)
     if (!is_callee(c, t, a, t->callees[i]) ||
@@ -337,8 +337,6 @@ static bool is_call(checking *c, const tl_typed *t) {
 // of it is refused; facts come back from the stack, and references of the entry
 // from their slots.
 static bool is_computed(checking *c, const tl_typed *t) {
-  if (t->exit < 0)
-    return false;
   uint64_t kept = c->code->exits[t->exit].slots;
   bool one = t->from[2] == TL_TYPE_UNKNOWN;
   if (t->b < 0 || (kept >> t->b % TL_JIT_SLOTS & 1) == 0 ||
@@ -358,8 +356,7 @@ static bool is_computed(checking *c, const tl_typed *t) {
 static bool is_done(checking *c, const tl_typed *t) {
   const tl_jit_exit *exit = &c->code->exits[t->exit];
   tl_jit_one_slots one;
-  if (t->exit < 0 ||
-      !tl_jit_read_one(c->flow, c->unit->function, exit->pc,
+  if (!tl_jit_read_one(c->flow, c->unit->function, exit->pc,
                        c->unit->is_function, &one) ||
       t->imm != one.then || !c->unit->does)
     return false;
@@ -727,9 +724,8 @@ static bool keeps_chunk(const checking *c, const tl_typed *t) {
       (t->op == TL_TYPED_ROW && t->d == find_chunk(c)->d))
     return t->op == TL_TYPED_STEP && c->at + 1 < c->code->op_count &&
            t[1].op == TL_TYPED_REST;
-  return !tl_jit_jumps(t->op) ||
-         ((uint32_t)t->to < c->code->label_count &&
-          c->code->labels[t->to].loop == c->loop);
+  return !tl_jit_jumps(t->op) || ((uint32_t)t->to < c->code->label_count &&
+                                  c->code->labels[t->to].loop == c->loop);
 }
 
 // Whether the operation leaves a loop's guards as true as they were: it writes
@@ -840,12 +836,12 @@ static bool is_sound(checking *c, const tl_typed *t) {
     case TL_TYPED_CAPTURED:
       return has_closure(c, t->imm) && borrows(c, t);
     case TL_TYPED_COMPUTE:
-      return is_computed(c, t);
+      return t->exit >= 0 && is_computed(c, t);
     case TL_TYPED_SHORT:
       return is_short(c, t);
     case TL_TYPED_DO:
     case TL_TYPED_DOIF:
-      return is_done(c, t);
+      return t->exit >= 0 && is_done(c, t);
     case TL_TYPED_FETCH:
       return is_fetched(c, t);
     case TL_TYPED_CALL:
