@@ -341,7 +341,7 @@ void tl_diagnose_pending(tl_builder *b, tl_span span) {
   tl_diagnose(
       b->diagnostics,
       error->status == TALLY_ERR_TYPE ? TALLY_ERR_TYPE : TALLY_ERR_VALUE, span,
-      "%s", error->message);
+      "%s", error->message == NULL ? "no memory" : error->message);
   // From here on it is a diagnostic among others, with a place in the text.
   tl_error_clear(b->vm);
 }

@@ -316,11 +316,9 @@ static bool is_call(checking *c, const tl_typed *t) {
           ? callee->result == TL_TYPE_REFERENCE &&
                 tl_jit_tag_of(c->unit, 0, t->type) == callee->result_tags[0]
           : t->type == callee->result;
-  if (!result)
-    return false;
   uint32_t pc = c->code->exits[t->exit].pc;
   uint64_t below = (UINT64_C(1) << a) - 1;
-  if (!is_exit_of(c, (int32_t)t->imm, c->flow->live[pc] & below))
+  if (!result || !is_exit_of(c, (int32_t)t->imm, c->flow->live[pc] & below))
     return false;
   // The callee's slots are those behind.
   for (int s = a; s < TL_JIT_SLOTS; s++) c->now[s] = TL_TYPE_UNKNOWN;
@@ -510,9 +508,9 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
         (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
          part < 0 || part >= TL_JIT_SLOTS || !tl_jit_is_int(c->now[part++])))
       return false;
-    int kind = step->field != NULL ? TL_KIND_RECORD
-               : last              ? t->dtype
-                                   : TL_KIND_LIST;
+    int kind = step->field != NULL                  ? TL_KIND_RECORD
+               : last && t->dtype != TL_KIND_RECORD ? t->dtype
+                                                    : TL_KIND_LIST;
     if (last && kind != t->dtype)
       return false;
     bool array = kind < TL_DTYPE_COUNT;
@@ -822,6 +820,9 @@ static bool is_sound(checking *c, const tl_typed *t) {
     case TL_TYPED_FLOORDIV:
     case TL_TYPED_MOD:
       return t->c >= 0 || (t->imm != 0 && t->imm != -1);
+    case TL_TYPED_IF:
+    case TL_TYPED_SET:
+      return t->condition <= TL_IF_NE;
     case TL_TYPED_COUNT:
       return has_whole(c, t->a) &&
              (t->c >= 0 || (t->imm != 0 && t->imm != INT64_MIN));
