@@ -36,6 +36,8 @@ extern refused_sites *refused_from;  // borrowed; NULL: not kept
 // Where allocations are refused now: borrowed, NULL nowhere. On systems whose
 // linker cannot wrap functions only those that reach the host's allocator are.
 extern refusals *refused_blocks;
+// Whether pieces that the compiler asks its arenas for are requests as well.
+extern bool refuses_arenas;
 
 // The requests of a run that came from where none had come from before, in this
 // run or an earlier one: by the functions that led there, CALLERS of them.

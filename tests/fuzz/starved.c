@@ -13,7 +13,8 @@
 //              of allocations; no file may stay open, no temporary one lie
 //              about, and where a script asserts that a file is whole it is
 //   --places   of allocations those that come from where none came from before,
-//              in any of the files: each way to an allocation is refused once
+//              in any of the files: each way to an allocation is refused once,
+//              in the compiler too, whose arenas give out pieces of blocks
 //   --onwards  and all that follow are refused too
 //   --sites    with --calls: prints the places that calls were refused from
 //
@@ -395,6 +396,7 @@ int main(int argc, char **argv) {
     show_sites |= strcmp(argv[1], "--sites") == 0;
     by_place |= strcmp(argv[1], "--places") == 0;
   }
+  refuses_arenas = by_place;
   const bool caps = argc > 2 && strcmp(argv[1], "cap") == 0;
   if (argc < 4 && !caps) {
     fputs(

@@ -6,9 +6,11 @@
 
 #include "tests/fuzz/refuse.h"
 
+#include "compiler/arena.h"
 #include "vm/memory/memory_internal.h"
 
 refusals *refused_calls, *refused_blocks;
+bool refuses_arenas;
 refused_sites *refused_from;
 refused_places *new_places;
 
@@ -160,6 +162,36 @@ WRAP_BLOCK(void *, tl_realloc,
 WRAP_BLOCK(void *, tl_object_new,
            (tl_vm * vm, tl_kind kind, size_t n, const char *what),
            (vm, kind, n, what))
+
+// An arena gives room out of blocks, of which few are asked for: here each
+// piece of that is refused, so that the compiler meets it everywhere.
+#define WRAP_ARENA(type, name, params, args, asks)                      \
+  type __real_##name params;                                            \
+  type __wrap_##name params;                                            \
+  type __wrap_##name params {                                           \
+    if (!refuses_arenas || arena->failed || !(asks) || !refuse_block()) \
+      return __real_##name args;                                        \
+    arena->failed = true;                                               \
+    return 0;                                                           \
+  }
+
+WRAP_ARENA(void *, tl_arena_alloc, (tl_arena * arena, size_t n), (arena, n),
+           true)
+WRAP_ARENA(void *, tl_arena_array, (tl_arena * arena, size_t n, size_t size),
+           (arena, n, size), true)
+WRAP_ARENA(void *, tl_arena_grow,
+           (tl_arena * arena, void *items, size_t old, size_t n),
+           (arena, items, old, n), true)
+WRAP_ARENA(bool, tl_arena_more,
+           (tl_arena * arena, void *items, uint32_t *room, uint32_t n,
+            size_t size),
+           (arena, items, room, n, size), n >= *room)
+WRAP_ARENA(bool, tl_arena_outside,
+           (tl_arena * arena, void *items, size_t *size, size_t n),
+           (arena, items, size, n), true)
+WRAP_ARENA(char *, tl_arena_text,
+           (tl_arena * arena, const char *text, size_t n), (arena, text, n),
+           true)
 
 // Closed all the same, or descriptors would run out.
 int __real_close(int fd);

@@ -142,16 +142,15 @@ typedef struct binder {
 // The error for an argument too many: it lists what the function takes.
 static bool fail_too_many(const binder *b) {
   tl_param left[TL_MAX_PARAMS];
-  int count = 0;
   if (b->p->count > TL_MAX_PARAMS)
-    return tl_fail(b->vm, TALLY_ERR_TYPE, "%s takes fewer arguments",
-                   b->p->function);
-  for (uint32_t i = 0; i < b->p->count; i++, count++) {
-    left[count].name = name_of(b->p, i, &left[count].name_length);
-    left[count].kind = kind_of(b->p, i);
+    return tl_fail(b->vm, TALLY_ERR_TYPE, "%s has %u parameters, and got more",
+                   b->p->function, b->p->count);
+  for (uint32_t i = 0; i < b->p->count; i++) {
+    left[i].name = name_of(b->p, i, &left[i].name_length);
+    left[i].kind = kind_of(b->p, i);
   }
   char names[TL_PARAMS_TEXT];
-  tl_params_spell(left, count, names);
+  tl_params_spell(left, (int)b->p->count, names);
   return tl_fail(b->vm, TALLY_ERR_TYPE, "%s takes %s, and got more",
                  b->p->function, names);
 }

@@ -84,7 +84,7 @@ static uint32_t rank_of(const checking *c, const tl_typed *t) {
 // rows and which nothing has touched since the entry. What is stored into has
 // to be owned by its slot alone; that the count is 1 is tested at the entry.
 static bool is_array(const checking *c, int k, const tl_typed *t) {
-  if (k < 0 || k >= (int)c->unit->array_count)
+  if (k < 0 || k >= (int)c->unit->array_count || !tl_jit_has_dtype(t->dtype))
     return false;
   const tl_jit_array *array = &c->unit->arrays[k];
   uint64_t tag = array->tag;
@@ -94,8 +94,8 @@ static bool is_array(const checking *c, int k, const tl_typed *t) {
               (stores ? tl_typed_is_of_float(t) ? tl_jit_is_scalar(t->from[0])
                                                 : has_whole(c, t->a)
                       : t->type == tl_jit_of_dtype((tl_dtype)t->dtype));
-  return c->now[array->slot] == TL_TYPE_ENTRY && tl_jit_has_dtype(t->dtype) &&
-         fits && c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
+  return c->now[array->slot] == TL_TYPE_ENTRY && fits &&
+         c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
          tl_is_of_rank(tag, rank_of(c, t)) &&
          (is_inside || t->d < 0 || has_whole(c, t->d)) &&
          (is_inside || t->e < 0 || has_whole(c, t->e)) &&
@@ -183,7 +183,7 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
 //     yes     no        other         no: memory has what was there before
 //     no      yes       any           no
 static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
-  if (number < 0 || (uint32_t)number >= c->code->exit_count)
+  if ((uint32_t)number >= c->code->exit_count)
     return false;
   const tl_jit_exit *e = &c->code->exits[number];
   for (uint64_t left = e->slots | live; left != 0; left &= left - 1) {
@@ -208,7 +208,7 @@ static bool is_target(const checking *c, int32_t to);
 static bool is_exit(const checking *c, int32_t number) {
   if (number < -1)
     return is_target(c, -2 - number);
-  if (number < 0 || (uint32_t)number >= c->code->exit_count)
+  if ((uint32_t)number >= c->code->exit_count)
     return false;
   uint32_t pc = c->code->exits[number].pc;
   return pc < c->flow->count && is_exit_of(c, number, c->flow->live[pc]);
@@ -299,9 +299,9 @@ static bool is_call(checking *c, const tl_typed *t) {
   const tl_jit_unit *callee = t->callees[0];
   bool row = t->op == TL_TYPED_ROWCALL;
   int a = row ? t->to : t->a % TL_JIT_SLOTS;
-  if (callee == NULL || a < 0 || t->b > a ||
+  if (callee == NULL || a < 0 || a >= TL_JIT_SLOTS || t->b > a ||
       t->from[1] != (t->b < 0 ? TL_TYPE_UNKNOWN : c->now[t->b]) ||
-      t->exit < 0 || (uint32_t)t->exit >= c->code->exit_count)
+      (uint32_t)t->exit >= c->code->exit_count)
     return false;
   for (int i = 0; i < TL_JIT_CALLED && t->callees[i] != NULL; i++)
     if (!is_callee(c, t, a, t->callees[i]) ||
@@ -313,11 +313,9 @@ static bool is_call(checking *c, const tl_typed *t) {
           ? callee->result == TL_TYPE_REFERENCE &&
                 tl_jit_tag_of(c->unit, 0, t->type) == callee->result_tags[0]
           : t->type == callee->result;
-  if (!result)
-    return false;
   uint32_t pc = c->code->exits[t->exit].pc;
   uint64_t below = (UINT64_C(1) << a) - 1;
-  if (!is_exit_of(c, (int32_t)t->imm, c->flow->live[pc] & below))
+  if (!result || !is_exit_of(c, (int32_t)t->imm, c->flow->live[pc] & below))
     return false;
   // The callee's slots are those behind.
   for (int s = a; s < TL_JIT_SLOTS; s++) c->now[s] = TL_TYPE_UNKNOWN;
@@ -507,9 +505,9 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
         (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
          part < 0 || part >= TL_JIT_SLOTS || !tl_jit_is_int(c->now[part++])))
       return false;
-    int kind = step->field != NULL ? TL_KIND_RECORD
-               : last              ? t->dtype
-                                   : TL_KIND_LIST;
+    int kind = step->field != NULL                  ? TL_KIND_RECORD
+               : last && t->dtype != TL_KIND_RECORD ? t->dtype
+                                                    : TL_KIND_LIST;
     if (last && kind != t->dtype)
       return false;
     bool array = kind < TL_DTYPE_COUNT;
@@ -721,8 +719,8 @@ static bool keeps_chunk(const checking *c, const tl_typed *t) {
       (t->op == TL_TYPED_ROW && t->d == find_chunk(c)->d))
     return t->op == TL_TYPED_STEP && c->at + 1 < c->code->op_count &&
            t[1].op == TL_TYPED_REST;
-  return !tl_jit_jumps(t->op) ||
-         (t->to >= 0 && c->code->labels[t->to].loop == c->loop);
+  return !tl_jit_jumps(t->op) || ((uint32_t)t->to < c->code->label_count &&
+                                  c->code->labels[t->to].loop == c->loop);
 }
 
 // Whether the operation leaves a loop's guards as true as they were: it writes
@@ -819,6 +817,9 @@ static bool is_sound(checking *c, const tl_typed *t) {
     case TL_TYPED_FLOORDIV:
     case TL_TYPED_MOD:
       return t->c >= 0 || (t->imm != 0 && t->imm != -1);
+    case TL_TYPED_IF:
+    case TL_TYPED_SET:
+      return t->condition <= TL_IF_NE;
     case TL_TYPED_COUNT:
       return has_whole(c, t->a) &&
              (t->c >= 0 || (t->imm != 0 && t->imm != INT64_MIN));
@@ -833,12 +834,12 @@ static bool is_sound(checking *c, const tl_typed *t) {
     case TL_TYPED_CAPTURED:
       return has_closure(c, t->imm) && borrows(c, t);
     case TL_TYPED_COMPUTE:
-      return is_computed(c, t);
+      return t->exit >= 0 && is_computed(c, t);
     case TL_TYPED_SHORT:
       return is_short(c, t);
     case TL_TYPED_DO:
     case TL_TYPED_DOIF:
-      return is_done(c, t);
+      return t->exit >= 0 && is_done(c, t);
     case TL_TYPED_FETCH:
       return is_fetched(c, t);
     case TL_TYPED_CALL:

@@ -548,7 +548,7 @@ bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec_,
   if (!read_spec(spec_, nbytes, &s))
     return fail_spec(vm, &s,
                      "it is not [[fill]align][sign][#][0][width][,]"
-                     "[.precision][type]");
+                     "[.precision][type], width to 1000000, precision to 1100");
   if (tl_is_scalar(value)) {
     tl_c128 item;
     tl_scalar_store(value, &item);
