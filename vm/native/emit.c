@@ -715,6 +715,13 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
                  .fix_capacity = 24 * code->op_count + 8};
   e->frame_size = 8 * (TL_JIT_FACTS_EACH * code->unit->array_count +
                        (uint32_t)code->row_count);
+  // Behind the facts, and behind the labels, what loops in turns need.
+  e->lent_at = (int32_t)e->frame_size;
+  e->next_label = (int32_t)labels;
+  for (uint32_t i = 0; i < code->op_count; i++)
+    labels += code->ops[i].op == TL_TYPED_CHUNK;
+  if (labels > code->label_count)
+    e->frame_size += 8 * MOST_LENT;
   e->nbytes =
       (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
   e->block = tl_spare_alloc(code->vm, e->nbytes);
@@ -728,6 +735,17 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
   return true;
 }
 
+void tl_jit_emit_ops(emitter *e, uint32_t from, uint32_t to) {
+  while (from < to) {
+    uint32_t count = tl_jit_emit_choice(e, from);
+    if (count == 0)
+      count = tl_jit_emit_turns(e, from);
+    if (count == 0)
+      emits[e->code->ops[from].op](e, &e->code->ops[from]);
+    from += count == 0 ? 1 : count;
+  }
+}
+
 // Operations first, then what they jump to that is not there yet. Exits may
 // jump to exits, so the table grows while it is walked. The unit's size is set
 // even on failure; its code is NULL then.
@@ -736,12 +754,7 @@ bool tl_jit_emit(tl_jit_code *code) {
   if (!open_emitter(&e, code))
     return false;
   prologue(&e);
-  for (uint32_t i = 0; i < code->op_count;) {
-    uint32_t chosen = tl_jit_emit_choice(&e, i);
-    if (chosen == 0)
-      emits[code->ops[i].op](&e, &code->ops[i]);
-    i += chosen == 0 ? 1 : chosen;
-  }
+  tl_jit_emit_ops(&e, 0, code->op_count);
   // Exits have jumps of their own, so the number grows on the way.
   for (uint32_t i = 0; i < e.fix_count && !e.as.is_full; i++) {
     fix f = e.fixes[i];

@@ -3,8 +3,8 @@
 //     emit.c ─▶ emit_scalars.c ─▶ emit_x64.c, or emit_a64.c
 //        │      what is the same     what is not
 //        │
-//        ├────▶ emit_items.c, emit_loops.c, emit_choice.c
-//        │      items of arrays, behind guards, branches without jumps
+//        ├────▶ emit_items.c, emit_loops.c, emit_choice.c, emit_turns.c
+//        │      items of arrays, behind guards, branches without jumps, loops
 //        │
 //        └────▶ emit_places.c
 //               items of references, places
@@ -130,6 +130,14 @@ void tl_jit_give_row(emitter *e, const tl_typed *t);
 // Appends the branch at [at] as a choice, if it is one. Returns how many
 // operations that were, without the jump behind them; 0: nothing was appended.
 uint32_t tl_jit_emit_choice(emitter *e, uint32_t at);
+
+// --- emit_turns.c -----------------------------------------------------------
+
+// Appends the loop whose head is at [at], if its polls were taken before it.
+// Returns how many operations that were; 0: nothing was appended.
+uint32_t tl_jit_emit_turns(emitter *e, uint32_t at);
+// Appends operations up to number [to], with the choices among them. In emit.c.
+void tl_jit_emit_ops(emitter *e, uint32_t from, uint32_t to);
 
 // --- emit_scalars.c ---------------------------------------------------------
 

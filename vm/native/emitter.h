@@ -26,6 +26,9 @@ typedef struct fix {
   int32_t to;
 } fix;
 
+// Registers of the processor that one loop may have for something else.
+enum { MOST_LENT = 4 };
+
 // The tables are one block of memory; the bytes of the code grow by themselves.
 // Operations and exits are borrowed from the code, and stay where they are, so
 // pointers to them are good as long as the emitter.
@@ -34,7 +37,11 @@ typedef struct emitter {
   tl_jit_unit *unit;
   tl_assembler as;
   int8_t reg[TL_JIT_REGISTERS];  // -1: at home
-  uint32_t frame_size;           // bytes for the facts
+  // Bytes for the facts, and where behind these values are kept while a loop
+  // has their registers for something else.
+  uint32_t frame_size;
+  int32_t lent_at;
+  int32_t next_label;  // the first of those that are no typed operation's
   // Of labels and exits, by their numbers, where they are; 0: nowhere yet.
   uint32_t *label_at, *exit_at;
   fix *fixes;

@@ -500,43 +500,41 @@ static void redirect(tl_jit_code *code) {
 
 // --- What registers are worth -----------------------------------------------
 
-// What an operation's operands weigh: those of loops count tenfold for each
-// level, and those of slow forms next to nothing. An array is weighed by its
-// address and its lengths.
-static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
+void tl_jit_weigh(const tl_typed *t, float weight, float *weights) {
   const int16_t operands[] = {t->a, t->b, t->c};
   const uint8_t *kinds = tl_typed_ops[t->op].kinds;
   bool is_item = t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_STORE;
   for (int i = 0; i < 3; i++)
     if (kinds[i] != TL_OPERAND__ && kinds[i] != TL_OPERAND_A &&
         operands[i] >= 0)
-      code->weights[operands[i]] += weight;
+      weights[operands[i]] += weight;
   if (t->other != TL_TYPE_UNKNOWN)
-    code->weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] +=
+    weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] +=
         weight;
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   if (t->op == TL_TYPED_CHUNK || (t->op == TL_TYPED_SHORT && t->d >= 0)) {
-    code->weights[t->d] += weight;
+    weights[t->d] += weight;
   } else if (t->op == TL_TYPED_ROW) {
-    code->weights[t->d] += weight;
-    code->weights[facts] += weight;
-    code->weights[facts + 2] += weight;
+    weights[t->d] += weight;
+    weights[facts] += weight;
+    weights[facts + 2] += weight;
   } else if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_WRITE) {
-    code->weights[t->e] += weight;
+    weights[t->e] += weight;
   } else if (is_item || t->op == TL_TYPED_ITEM || t->op == TL_TYPED_SETITEM) {
     const int further[] = {t->d, t->e};
     float fact = is_item ? weight : 0;
-    code->weights[is_item ? facts : t->b] += fact;
-    code->weights[is_item ? facts + 1 : t->b] += fact;
+    weights[is_item ? facts : t->b] += fact;
+    weights[is_item ? facts + 1 : t->b] += fact;
     for (int i = 0; i < 2 && further[i] >= 0; i++) {
-      code->weights[further[i]] += weight;
-      code->weights[is_item ? facts + 2 + i : t->b] += 2 * fact;
+      weights[further[i]] += weight;
+      weights[is_item ? facts + 2 + i : t->b] += 2 * fact;
     }
   }
 }
 
-// Of all operations; those from [slow] on are of slow forms. Guards and chunks
-// before a loop are done as often as it is entered.
+// Of all operations: those of loops count tenfold for each level, and those of
+// slow forms, from [slow] on, next to nothing. Guards and chunks before a loop
+// are done as often as it is entered.
 static void weigh_all(tl_jit_code *code, uint32_t slow) {
   static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
   float weight = 1;
@@ -546,7 +544,7 @@ static void weigh_all(tl_jit_code *code, uint32_t slow) {
       weight = weights[code->flow->depth[code->labels[t->to].pc]] *
                (i < slow ? 1 : 1e-3f);
     bool before = t->op == TL_TYPED_GUARD || t->op == TL_TYPED_CHUNK;
-    weigh(code, t, before ? 0.1f * weight : weight);
+    tl_jit_weigh(t, before ? 0.1f * weight : weight, code->weights);
   }
 }
 

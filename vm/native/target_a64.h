@@ -181,6 +181,13 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_a64_memory(&e->as, TL_A64_LDR_32, TL_X16, base, at);
   compare_constant(e, TL_X16, with);
 }
+// Not equal where the register is no multiple of a power of two above 1: ands,
+// with as many of the lowest bits.
+static inline void test_multiple(emitter *e, int r, int of) {
+  const int ands_low = (int)0xf2400000;
+  tl_a64_rr(&e->as, ands_low | (__builtin_ctz((unsigned)of) - 1) << 10, TL_ZERO,
+            r);
+}
 // Not equal where the byte has one of the bits.
 static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_a64_memory(&e->as, TL_A64_LDR_8, TL_X16, base, at);

@@ -199,6 +199,11 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_x64_rm(&e->as, 0, 0x81, 7, base, at);
   tl_as_word(&e->as, (uint32_t)with);
 }
+// Not equal where the register is no multiple of a power of two, up to 128.
+static inline void test_multiple(emitter *e, int r, int of) {
+  tl_x64_rr(&e->as, TL_X64_BYTE, 0xf6, 0, r);
+  tl_as_byte(&e->as, of - 1);
+}
 // Not equal where the byte has one of the bits.
 static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);

@@ -826,6 +826,10 @@ int32_t tl_jit_short_limit(const tl_prototype *function, uint32_t pc,
 // they are.
 void tl_jit_hoist(tl_jit_code *code);
 
+// Adds [weight] to those of all registers that the operation reads or writes,
+// an array's address and lengths among them.
+void tl_jit_weigh(const tl_typed *t, float weight, float *weights);
+
 // Whether the operations keep to the rules: registers of the right kind, each
 // read after it was written with that type, at each label what the label says,
 // and at each exit all that lives in its slot or written there. NULL, or what

@@ -81,9 +81,9 @@ void tl_x64_open(tl_assembler *as, int how, int opcode, int reg, int index,
 void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg, int rm);
 
 // opcode reg, [base + displacement]
-// The modes are 01, a displacement of 8 bits, and 10, one of 32; mode 00 is not
-// used, since for rbp and r13 it means something else. An rm of 100 (rsp, r12)
-// says that a sib follows, which is 24 for "no index".
+// The modes are 00, no displacement, 01, one of 8 bits, and 10, one of 32; 00
+// means something else for rbp and r13. An rm of 100 (rsp, r12) says that a sib
+// follows, which is 24 for "no index".
 void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg, int base,
                int32_t displacement);
 
@@ -100,9 +100,7 @@ void tl_x64_three(tl_assembler *as, int how, int opcode, int reg, int first,
                   int rm);
 
 // opcode reg, [base + index * scale + displacement]; the scale is 1, 2, 4 or 8
-// rm is 100, for the sib, and the displacement is never left out: without one a
-// base of rbp or r13 could not be written. The index is never rsp, whose number
-// means "none".
+// rm is 100, for the sib. The index is never rsp, whose number means "none".
 void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg, int base,
                 int index, int scale, int32_t displacement);
 
