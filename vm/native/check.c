@@ -629,7 +629,7 @@ static bool is_fuel(checking *c, const tl_typed *t) {
 static bool is_chunk(checking *c, const tl_typed *t) {
   claim(c);
   return c->loop < 0 && is_row_register(c, t->d) && t->b >= 0 &&
-         t->b < TL_JIT_SLOTS;
+         t->b < TL_JIT_SLOTS && t->imm > 0 && t->imm <= INT32_MAX / 2;
 }
 
 static bool is_rest_of_chunk(const checking *c, const tl_typed *t) {
@@ -662,7 +662,7 @@ static bool is_inside(const checking *c, const tl_typed *t) {
          t->imm <= TL_JIT_OFFSET &&
          is_guarded(c, t->b, t->imm, facts + (row != NULL ? 2 : 1)) &&
          (t->op == TL_TYPED_READ || tl_typed_is_of_float(t) ||
-          is_exit(c, t->exit));
+          (int)tl_jit_dtype(t->from[0]) == t->dtype || is_exit(c, t->exit));
 }
 
 // The head of a loop, whose guards stand before the jump to it, and the move

@@ -168,6 +168,12 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
 // Appends the rounding of a float, if that is what the COMPUTE does, and there
 // is an instruction.
 bool tl_jit_round(emitter *e, const tl_typed *t);
+// Compares the floats of an operation that does not ask whether they are equal;
+// returns the condition. Takes 0 and 1.
+int tl_jit_compare_floats(emitter *e, const tl_typed *t);
+// Behind it, where it asks whether b is not less than c, or not more: unless
+// that holds, b becomes c, or where [first] is false c becomes b.
+void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first);
 // [in] = in op c, or op the constant, of sums, bits and shifts by constants: 64
 // bits of it. Takes T1.
 void tl_jit_combine(emitter *e, const tl_typed *t, int in);

@@ -31,7 +31,7 @@ void tl_jit_convert(emitter *e, const tl_typed *t, int i, int r, int to) {
 
 // Compares floats, by the flags of a64.h. MI and LS say below, since they
 // fail for NaN, and what passes for NaN are their opposites.
-static int compare_floats(emitter *e, const tl_typed *t) {
+int tl_jit_compare_floats(emitter *e, const tl_typed *t) {
   static const uint8_t codes[] = {TL_CC_S,  TL_CC_BE, TL_CC_G,  TL_CC_GE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_NS, TL_CC_A,
                                   TL_CC_LE, TL_CC_L};
@@ -40,11 +40,17 @@ static int compare_floats(emitter *e, const tl_typed *t) {
   return codes[t->condition];
 }
 
+void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first) {
+  int to = e->reg[first ? t->b : t->c];
+  tl_a64_select(&e->as, wide(t, TL_A64_FCSEL), to, to,
+                get_float(e, t, 1 + first, 0), condition);
+}
+
 void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
-  jump_to(e, compare_floats(e, t), t->to);
+  jump_to(e, tl_jit_compare_floats(e, t), t->to);
 }
 void tl_gen_ftruth(emitter *e, const tl_typed *t) {
-  int condition = compare_floats(e, t), a = into(e, t->a, T0);
+  int condition = tl_jit_compare_floats(e, t), a = into(e, t->a, T0);
   tl_a64_set(&e->as, a, condition);
   put(e, t->a, a);
 }

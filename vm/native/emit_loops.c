@@ -61,14 +61,24 @@ void tl_gen_guard(emitter *e, const tl_typed *t) {
 // one poll: they are counted down by the loop alone. Where that is none,
 // nothing has been written.
 //
-//     T1 = fuel - 1, at most b        fuel -= T1   d = b - T1   b = T1
+//     T1 = (fuel - 1) / imm, at most b     fuel -= T1 imm   d = b - T1   b = T1
 void tl_gen_chunk(emitter *e, const tl_typed *t) {
   less_fuel(e, T1);
   jump_to(e, TL_CC_E, t->to);
+  if (t->imm > 1) {
+    add_constant(e, T1, (int32_t)(1 - t->imm));
+    compare_constant(e, T1, 0);
+    jump_to(e, TL_CC_LE, t->to);
+    set_constant(e, T2, t->imm);
+    divide_up(e, T2);
+  }
   int b = get(e, t->b, T0), rest = into(e, t->d, T2);
   compare_int(e, T1, b);
   move_if(e, TL_CC_A, T1, b);
-  spend_fuel(e, T1);
+  move_int(e, T2, T1);
+  if (t->imm > 1)
+    multiply_constant(e, T2, (int32_t)t->imm);
+  spend_fuel(e, T2);
   move_int(e, rest, b);
   subtract_checked(e, rest, T1);
   put(e, t->d, rest);

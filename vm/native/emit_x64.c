@@ -91,6 +91,22 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   return codes[t->condition];
 }
 
+int tl_jit_compare_floats(emitter *e, const tl_typed *t) {
+  parity parity;
+  return compare_floats(e, t, &parity);
+}
+
+// minsd and maxsd give the second operand where neither is less, as where one
+// is NaN.
+void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first) {
+  (void)condition;
+  bool smaller = (t->condition == TL_IF_NLT) != first;
+  int to = e->reg[first ? t->b : t->c], value = get_float(e, t, 1 + first, 0);
+  tl_x64_move_float(&e->as, 0, value);
+  tl_x64_rr(&e->as, width(t), smaller ? 0x5d : 0x5f, 0, to);
+  tl_x64_move_float(&e->as, to, 0);
+}
+
 // Equality of floats needs two tests: NaN sets the parity, and is equal to
 // nothing. Both jumps of "not equal" go to one target, and stand in this order
 // because the flags outlive the first.

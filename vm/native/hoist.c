@@ -214,7 +214,8 @@ static bool hoist_access(tl_hoisting *x, uint32_t at, tl_typed *out) {
   out->dtype = t->dtype;
   out->e = (int16_t)address;
   out->imm = last.offset;
-  bool tests = t->op == TL_TYPED_STORE && !tl_typed_is_of_float(t);
+  bool tests = t->op == TL_TYPED_STORE && !tl_typed_is_of_float(t) &&
+               (int)tl_jit_dtype(t->from[0]) != t->dtype;
   out->exit = tests ? t->exit : -1;
   return true;
 }
@@ -365,6 +366,7 @@ static void append_fast(tl_hoisting *x) {
   if (closed) {
     tl_typed t = make(x, TL_TYPED_CHUNK, x->hidden + 1, TL_JIT_NONE);
     t.d = (int16_t)rest;
+    t.imm = x->spent > 0 ? x->spent : 1;
     t.to = x->at->slow;
     append(x, &t);
     x->at->returns = true;
@@ -376,7 +378,7 @@ static void append_fast(tl_hoisting *x) {
   append_label(x, TL_TYPED_LABEL, fast);
   append(x, &ops[0]);
   append_rows(x, true);
-  if (x->spent > 0) {
+  if (x->spent > 0 && !closed) {
     append_label(x, TL_TYPED_FUEL, x->at->slow);
     code->ops[code->op_count - 1].imm = x->spent;
   }
@@ -387,7 +389,7 @@ static void append_fast(tl_hoisting *x) {
       code->labels[ops[i].to].loop = fast;
     if (closed && i == size - 1)
       append_rest(x, rest);
-    if (!closed || i != size - 3)
+    if (!closed || (i != size - 3 && ops[i].op != TL_TYPED_SPEND))
       append(x, &ops[i]);
   }
   tidy(code, start);

@@ -285,19 +285,23 @@ bool tl_hoist_read(tl_hoisting *x) {
 }
 
 // Whether nothing leaves the second form before its end, which is a poll and
-// the step: then the polls of many iterations may be taken at once.
+// the step: then the polls of many iterations may be taken at once. Those of
+// loops that were written out are as many each time if no branch is before
+// them.
 bool tl_hoist_is_closed(const tl_hoisting *x) {
   const tl_typed *ops = x->new.ops;
-  if (x->spent > 0 || x->new.size < 4 ||
-      ops[x->new.size - 3].op != TL_TYPED_POLL)
+  bool branches = false;
+  if (x->new.size < 4 || ops[x->new.size - 3].op != TL_TYPED_POLL)
     return false;
   for (uint32_t i = 1; i + 3 < x->new.size; i++) {
     bool goes = tl_jit_jumps(ops[i].op);
     if (ops[i].exit >= 0 || ops[i].op >= TL_TYPED_CALL ||
         ops[i].op == TL_TYPED_EXIT || ops[i].op == TL_TYPED_STEP ||
+        (ops[i].op == TL_TYPED_SPEND && branches) ||
         (goes &&
          (ops[i].to < 0 || tl_hoist_find_label(&x->new, ops[i].to) < i)))
       return false;
+    branches |= goes;
   }
   return true;
 }

@@ -391,8 +391,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FUEL, _, _, _, J, ask_fuel)                                           \
   /* imm polls at once, behind a FUEL */                                   \
   OP(SPEND, _, _, _, _, spend)                                             \
-  /* takes all polls of the next iterations at once, at most b; d = b - */ \
-  /* those, b = those; to: no fuel */                                      \
+  /* takes all polls, imm each, of the next iterations at once, at most */ \
+  /* b; d = b - those, b = those; to: no fuel */                           \
   OP(CHUNK, _, I, _, J, chunk)                                             \
   /* a = d, what CHUNK has put aside */                                    \
   OP(REST, ID, _, _, _, rest)                                              \
@@ -400,7 +400,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(ROW, _, K, A, _, row)                                                 \
   /* a = item b + imm of array c, or of its row e */                       \
   OP(READ, VD, K, A, _, read)                                              \
-  /* the same item = a; exit as of STORE */                                \
+  /* the same item = a; exit as of STORE, or none where all fit */         \
   OP(WRITE, V, K, A, _, write)                                             \
   /* a = variable imm of the module, borrowed; exit: it has another */     \
   /* type */                                                               \
