@@ -652,7 +652,8 @@ static void the_check_knows_guards(void **state) {
   uint32_t at;
   type_loop(vm,
             "fn g(n, a) {\n  for i in 1..n {\n"
-            "    for k in 0..3 { a[i, k] = a[i - 1, k] * 0.5 }\n  }\n  a\n}",
+            "    for k in 0..3 { a[i, k] = a[i - 1, k] * 0.5 }\n"
+            "    a[i % 8, 0] = 1\n  }\n  a\n}",
             tags, &code, &unit);
   assert_int_equal(count_of(&code, TL_TYPED_WRITE), 3);
   assert_int_equal(count_of(&code, TL_TYPED_ROW), 2);

@@ -721,7 +721,7 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
   for (uint32_t i = 0; i < code->op_count; i++)
     labels += code->ops[i].op == TL_TYPED_CHUNK;
   if (labels > code->label_count)
-    e->frame_size += 8 * MOST_LENT;
+    e->frame_size += 8 * (MOST_LENT + MOST_LEFT_OUT);
   e->nbytes =
       (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
   e->block = tl_spare_alloc(code->vm, e->nbytes);
@@ -737,7 +737,11 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
 
 void tl_jit_emit_ops(emitter *e, uint32_t from, uint32_t to) {
   while (from < to) {
-    uint32_t count = tl_jit_emit_choice(e, from);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->left_out; i++)
+      count |= e->leaves_out[i] == from;
+    if (count == 0)
+      count = tl_jit_emit_choice(e, from);
     if (count == 0)
       count = tl_jit_emit_turns(e, from);
     if (count == 0)

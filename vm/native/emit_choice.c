@@ -196,23 +196,31 @@ static bool is_extreme(const emitter *e, const tl_typed *t, const side *s) {
          is_only_compared(e, s->number);
 }
 
-// Computes the side's integer in a register, which is T0 or T2; constants may
-// take T1. No slot is written, so the other side finds them all as they were.
-static void compute_side(emitter *e, const side *s, int in) {
-  int has = -1;
+// Computes the side's integer, in [in], which is T0 or T2; constants may take
+// T1. No slot is written, so the other side finds them all as they were.
+// Returns its register, which is another one where nothing was to be computed.
+static int compute_side(emitter *e, const side *s, int in) {
+  int has = TL_JIT_NONE, from = in;
   for (uint32_t i = 0; i < s->count; i++) {
     const tl_typed *t = &e->code->ops[s->at + i];
+    bool moves = t->op == TL_TYPED_MOVE &&
+                 tl_jit_dtype(t->type) == tl_jit_dtype(t->from[1]);
     if (!is_simple(t))
       continue;
     if (t->op == TL_TYPED_CONST)
-      set_constant(e, in, t->imm);
-    else if (t->b != has)
-      move_int(e, in, get(e, t->b, in));
-    if (t->op != TL_TYPED_MOVE && t->op != TL_TYPED_CONST)
+      set_constant(e, from = in, t->imm);
+    else if (has < 0 || t->b != has)
+      from = get(e, t->b, in);
+    has = t->a;
+    if (moves || t->op == TL_TYPED_CONST)
+      continue;
+    move_int(e, in, from);
+    from = in;
+    if (t->op != TL_TYPED_MOVE)
       tl_jit_combine(e, t, in);
     cut(e, tl_jit_dtype(t->type), in, in);
-    has = t->a;
   }
+  return from;
 }
 
 // The comparison comes behind the sides, as these change the flags; so its
@@ -225,17 +233,18 @@ uint32_t tl_jit_emit_choice(emitter *e, uint32_t at) {
   uint32_t count = read_choice(e, at, &taken, &other);
   if (count == 0 || (taken.number >= 0 && !is_extreme(e, t, &taken)))
     return 0;
-  int r = taken.result, result = r < 0 ? r : into(e, r, T0), otherwise = T2;
-  compute_side(e, &taken, T0);
-  compute_side(e, &other, T2);
+  int r = taken.result, value = compute_side(e, &taken, T0);
+  int otherwise = compute_side(e, &other, T2);
   if (other.count == 0 && r >= 0)
     otherwise = get(e, r, T2);
   int condition = t->op == TL_TYPED_FIF ? tl_jit_compare_floats(e, t)
                                         : tl_jit_compare_ints(e, t);
-  if (r >= 0) {
+  if (r >= 0 && otherwise == e->reg[r]) {
+    move_if(e, condition ^ 1, otherwise, value);
+  } else if (r >= 0) {
+    move_int(e, T0, value);
     move_if(e, condition, T0, otherwise);
-    move_int(e, result, T0);
-    put(e, r, result);
+    put_from(e, r, T0);
   }
   if (taken.number >= 0)
     tl_jit_choose(e, t, condition, taken.number == t->b);

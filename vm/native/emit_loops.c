@@ -41,7 +41,13 @@ static void last_value(emitter *e, const tl_typed *t) {
 //
 //     every t4 -1 to t4 +1 < n:   t4 - 1, t4 + 1, T1 - 1 and T1 + 1 are below n
 void tl_gen_guard(emitter *e, const tl_typed *t) {
-  if (tl_jit_compare_owner(e, (t->c - TL_JIT_FACTS) / TL_JIT_FACTS_EACH))
+  int array = (t->c - TL_JIT_FACTS) / TL_JIT_FACTS_EACH;
+  const tl_typed *before = t;
+  do before--;
+  while (before >= e->code->ops && before->op == TL_TYPED_GUARD &&
+         (before->c - TL_JIT_FACTS) / TL_JIT_FACTS_EACH != array);
+  bool is_asked = before >= e->code->ops && before->op == TL_TYPED_GUARD;
+  if (!is_asked && tl_jit_compare_owner(e, array))
     jump_to(e, TL_CC_NE, t->to);
   if (t->b < 0) {
     set_constant(e, T0, tl_jit_high(t));

@@ -102,9 +102,14 @@ void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first) {
   (void)condition;
   bool smaller = (t->condition == TL_IF_NLT) != first;
   int to = e->reg[first ? t->b : t->c], value = get_float(e, t, 1 + first, 0);
-  tl_x64_move_float(&e->as, 0, value);
-  tl_x64_rr(&e->as, width(t), smaller ? 0x5d : 0x5f, 0, to);
-  tl_x64_move_float(&e->as, to, 0);
+  int opcode = smaller ? 0x5d : 0x5f;
+  if (__builtin_cpu_supports("avx")) {
+    tl_x64_three(&e->as, width(t), opcode, to, value, to);
+  } else {
+    tl_x64_move_float(&e->as, 0, value);
+    tl_x64_rr(&e->as, width(t), opcode, 0, to);
+    tl_x64_move_float(&e->as, to, 0);
+  }
 }
 
 // Equality of floats needs two tests: NaN sets the parity, and is equal to

@@ -26,8 +26,9 @@ typedef struct fix {
   int32_t to;
 } fix;
 
-// Registers of the processor that one loop may have for something else.
-enum { MOST_LENT = 4 };
+// Registers of the processor that one loop may have for something else, and
+// operations that are left out in it.
+enum { MOST_LENT = 6, MOST_LEFT_OUT = 2 };
 
 // The tables are one block of memory; the bytes of the code grow by themselves.
 // Operations and exits are borrowed from the code, and stay where they are, so
@@ -41,6 +42,7 @@ typedef struct emitter {
   // has their registers for something else.
   uint32_t frame_size;
   int32_t lent_at;
+  uint32_t leaves_out[MOST_LEFT_OUT], left_out;  // operations, and how many
   int32_t next_label;  // the first of those that are no typed operation's
   // Of labels and exits, by their numbers, where they are; 0: nowhere yet.
   uint32_t *label_at, *exit_at;

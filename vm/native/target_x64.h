@@ -228,7 +228,10 @@ static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, to, from);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
-  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));
+  if (e->reg[fact] >= 0)
+    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, e->reg[fact]);
+  else
+    multiply_word(e, to, TL_SP, home(fact));
 }
 // to = the address of an item of [size] bytes.
 static inline void take_item(emitter *e, int to, int items, int index,
