@@ -92,6 +92,22 @@ void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg, int base,
   put_displaced(as, b, mode, displacement);
 }
 
+void tl_x64_move(tl_assembler *as, int to, int from) {
+  if (to != from)
+    tl_x64_rr(as, TL_X64_W, 0x8b, to, from);
+}
+
+uint32_t tl_x64_skip(tl_assembler *as, int condition) {
+  tl_as_byte(as, 0x70 | condition);
+  tl_as_byte(as, 0);
+  return as->size;
+}
+
+void tl_x64_here(tl_assembler *as, uint32_t from) {
+  if (!as->is_full)
+    as->bytes[from - 1] = (uint8_t)(as->size - from);
+}
+
 void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm) {
   bool is_short = imm == (int8_t)imm;
   encoding b = begin(TL_X64_W, is_short ? 0x83 : 0x81, digit, 0, rm);

@@ -115,10 +115,7 @@ void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm);
 void tl_x64_constant(tl_assembler *as, int reg, int64_t value);
 
 // Moves leave the flags as they are.
-static inline void tl_x64_move(tl_assembler *as, int to, int from) {
-  if (to != from)
-    tl_x64_rr(as, TL_X64_W, 0x8b, to, from);
-}
+void tl_x64_move(tl_assembler *as, int to, int from);
 // movapd and not movsd, which between registers would keep the upper half of
 // [to] and so wait for whatever wrote that last.
 static inline void tl_x64_move_float(tl_assembler *as, int to, int from) {
@@ -129,14 +126,7 @@ static inline void tl_x64_move_float(tl_assembler *as, int to, int from) {
 // A jump forward over a few bytes; tl_x64_here sets its target. Returns the
 // place behind the jump, from which its 8 bits count; at most 127 bytes may
 // come between the two calls.
-static inline uint32_t tl_x64_skip(tl_assembler *as, int condition) {
-  tl_as_byte(as, 0x70 | condition);
-  tl_as_byte(as, 0);
-  return as->size;
-}
-static inline void tl_x64_here(tl_assembler *as, uint32_t from) {
-  if (!as->is_full)
-    as->bytes[from - 1] = (uint8_t)(as->size - from);
-}
+uint32_t tl_x64_skip(tl_assembler *as, int condition);
+void tl_x64_here(tl_assembler *as, uint32_t from);
 
 #endif
