@@ -127,12 +127,4 @@ void tl_gen_write(emitter *e, const tl_typed *t) {
   tl_jit_store_item(e, dtype, a, get(e, t->e, T2), index, (int32_t)t->imm);
 }
 
-void tl_gen_ask_fuel(emitter *e, const tl_typed *t) {
-  compare_fuel(e, (int32_t)t->imm);
-  jump_to(e, TL_CC_LE, t->to);
-}
-void tl_gen_spend(emitter *e, const tl_typed *t) {
-  spend_constant(e, (int32_t)t->imm);
-}
-
 #endif

@@ -21,17 +21,17 @@
 // beginning of an iteration.
 //
 // A short loop in it, of a known number of iterations, is written out; with it
-// the loop around it is one without others, and its indices are constants. That
-// there is fuel for all polls of an iteration is then tested once:
+// the loop around it is one without others, and its indices are constants.
+// Where nothing leaves, the polls of all iterations that there is fuel for are
+// taken before:
 //
-//     for k in 0..n {                k = move t4
-//       for a in 0..3 {              row0 = row x[k]
-//         s += x[k, a]               fuel 4 -> 9c
+//     for k in 0..n {                chunk t5 row1 -> 9c
+//       for a in 0..3 {              k = move t4
+//         s += x[k, a]               row0 = row x[k]
 //       }                            t = fread row0[0]     s = fadd s, t
 //     }                              t = fread row0[1]     s = fadd s, t
 //                                    t = fread row0[2]     s = fadd s, t
-//                                    spend 3
-//                                    poll …
+//                                    t4 = step t5, t6 …
 //
 // New operations go behind the old ones in the same table, and take their place
 // in the end, so the pass is linear in them; a loop that is large is left
@@ -101,22 +101,14 @@ static bool read_indices(const tl_hoisting *x, uint32_t at, index *first,
 }
 
 // Whether the second form has a guard or polls to gain by, and nothing in it
-// writes what its guards rely on. Where fuel is asked for at the head, no jump
-// goes back.
+// writes what its guards rely on.
 static bool is_worth_it(tl_hoisting *x) {
   const tl_typed *ops = x->new.ops;
   bool gains = tl_hoist_is_closed(x);
   x->written = 0;
-  for (uint32_t i = 1; i + 2 < x->new.size; i++) {
-    const tl_typed *t = &ops[i];
-    if (tl_typed_has_result(t))
-      x->written |= UINT64_C(1) << t->a % TL_JIT_SLOTS;
-    if (x->spent > 0 && t->op != TL_TYPED_LABEL && t->to >= 0) {
-      uint32_t to = tl_hoist_find_label(&x->new, t->to);
-      if (to > 0 && to < i)
-        return false;
-    }
-  }
+  for (uint32_t i = 1; i + 2 < x->new.size; i++)
+    if (tl_typed_has_result(&ops[i]))
+      x->written |= UINT64_C(1) << ops[i].a % TL_JIT_SLOTS;
   uint64_t fixed = UINT64_C(7) << x->hidden | UINT64_C(1) << x->variable;
   index first, last;
   for (uint32_t i = 1; i + 2 < x->new.size && !gains; i++)
@@ -276,36 +268,22 @@ static uint64_t read_from(const tl_jit_code *code, const tl_typed *t,
 
 // Leaves out operations from [start] on whose results nobody reads, such as
 // arguments of a call for which there is an operation, and indices whose
-// constants moved into the accesses; and makes one of spendings of fuel between
-// which nothing leaves. It goes from each block's end to its beginning. A
-// loop's body may begin with the variable, which is looked for there.
-//
-//     t9 = const 0      unread         t6 = fread row0[0]
-//     t6 = fread row0[0]               s = fadd s, t6
-//     s = fadd s, t6                   t6 = fread row0[1]
-//     spend 1           joins          s = fadd s, t6
-//     …                                spend 2
+// constants moved into the accesses. It goes from each block's end to its
+// beginning. A loop's body may begin with the variable, which is looked for
+// there.
 static void tidy(tl_jit_code *code, uint32_t start) {
   uint64_t slots = UINT64_MAX;
   uint32_t to = code->op_count;
-  tl_typed *later = NULL;
   for (uint32_t i = code->op_count; i-- > start;) {
     const tl_typed *t = &code->ops[i];
     bool only_writes = t->op == TL_TYPED_CONST || t->op == TL_TYPED_RCONST ||
                        t->op == TL_TYPED_FCONST || t->op == TL_TYPED_MOVE ||
                        t->op == TL_TYPED_FMOVE || t->op == TL_TYPED_ADD ||
                        t->op == TL_TYPED_SUB;
-    bool joins = t->op == TL_TYPED_SPEND && later != NULL;
-    if (joins)
-      later->imm += t->imm;
-    if (joins || (only_writes && i > 0 && t[-1].op != TL_TYPED_LABEL &&
-                  (slots >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0))
+    if (only_writes && i > 0 && t[-1].op != TL_TYPED_LABEL &&
+        (slots >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0)
       continue;
     slots = read_from(code, t, slots);
-    if (t->op == TL_TYPED_SPEND)
-      later = &code->ops[to - 1];
-    else if (t->exit >= 0 || tl_jit_jumps(t->op) || t->op == TL_TYPED_LABEL)
-      later = NULL;
     code->ops[--to] = *t;
   }
   memmove(&code->ops[start], &code->ops[to],
@@ -342,7 +320,7 @@ static void append_rest(tl_hoisting *x, int rest) {
 //
 //     head   guard …  row …  chunk …     fails: to the slow form's head
 //            jump -> fast
-//     fast   variable  row …  fuel …     no fuel: to the slow form's head
+//     fast   variable  row …
 //            body
 //            step -> fast
 //            rest, and on behind the loop
@@ -366,7 +344,7 @@ static void append_fast(tl_hoisting *x) {
   if (closed) {
     tl_typed t = make(x, TL_TYPED_CHUNK, x->hidden + 1, TL_JIT_NONE);
     t.d = (int16_t)rest;
-    t.imm = x->spent > 0 ? x->spent : 1;
+    t.imm = x->polls;
     t.to = x->at->slow;
     append(x, &t);
     x->at->returns = true;
@@ -378,10 +356,6 @@ static void append_fast(tl_hoisting *x) {
   append_label(x, TL_TYPED_LABEL, fast);
   append(x, &ops[0]);
   append_rows(x, true);
-  if (x->spent > 0 && !closed) {
-    append_label(x, TL_TYPED_FUEL, x->at->slow);
-    code->ops[code->op_count - 1].imm = x->spent;
-  }
   uint32_t start = code->op_count;
   ops[size - 2].to = fast;
   for (uint32_t i = 1; i < size; i++) {
@@ -389,7 +363,7 @@ static void append_fast(tl_hoisting *x) {
       code->labels[ops[i].to].loop = fast;
     if (closed && i == size - 1)
       append_rest(x, rest);
-    if (!closed || (i != size - 3 && ops[i].op != TL_TYPED_SPEND))
+    if (!closed || ops[i].op != TL_TYPED_POLL)
       append(x, &ops[i]);
   }
   tidy(code, start);
@@ -460,7 +434,7 @@ static void try_loop(tl_hoisting *x, int32_t head) {
           copy_label(code, x->new.ops[i].to, -1);
   for (uint32_t i = 0; i < x->block_count; i++)
     code->labels[x->blocks[i]].member = x->loop_count;
-  at->returns = x->spent > 0 || is_entered(code, x->loop_count, head);
+  at->returns = is_entered(code, x->loop_count, head);
   x->loop_count++;
 }
 

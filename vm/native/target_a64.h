@@ -325,13 +325,6 @@ static inline void less_fuel(emitter *e, int to) {
 static inline void spend_fuel(emitter *e, int from) {
   tl_a64_rrr(&e->as, TL_A64_SUBS_32, FUEL, FUEL, from);
 }
-static inline void compare_fuel(emitter *e, int32_t number) {
-  tl_a64_sum(&e->as, TL_A64_SUBS_32, TL_ZERO, FUEL, number);
-}
-static inline void spend_constant(emitter *e, int32_t number) {
-  tl_a64_sum(&e->as, TL_A64_SUBS_32, FUEL, FUEL, number);
-}
-
 // Calls a function of C, which may write all of x0 to x18. Its arguments are in
 // theirs already.
 static inline void call_c(emitter *e, intptr_t function) {

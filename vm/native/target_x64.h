@@ -347,15 +347,6 @@ static inline void less_fuel(emitter *e, int to) {
 static inline void spend_fuel(emitter *e, int from) {
   tl_x64_rr(&e->as, 0, 0x2b, FUEL, from);
 }
-static inline void compare_fuel(emitter *e, int32_t number) {
-  tl_x64_rr(&e->as, 0, 0x81, 7, FUEL);
-  tl_as_word(&e->as, (uint32_t)number);
-}
-static inline void spend_constant(emitter *e, int32_t number) {
-  tl_x64_rr(&e->as, 0, 0x81, 5, FUEL);
-  tl_as_word(&e->as, (uint32_t)number);
-}
-
 // Calls a function of C, which may write all registers but rbx, rbp, r12 to
 // r15. Its arguments are in theirs already; rax is not among them.
 static inline void call_c(emitter *e, intptr_t function) {

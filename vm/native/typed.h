@@ -365,10 +365,6 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* to, unless b + low to b + high are below c; where d is 0 in all */    \
   /* iterations of b's loop */                                             \
   OP(GUARD, _, K, I, J, guard)                                             \
-  /* to, unless there is fuel for more than imm polls */                   \
-  OP(FUEL, _, _, _, J, ask_fuel)                                           \
-  /* imm polls at once, behind a FUEL */                                   \
-  OP(SPEND, _, _, _, _, spend)                                             \
   /* takes all polls, imm each, of the next iterations at once, at most */ \
   /* b; d = b - those, b = those; to: no fuel */                           \
   OP(CHUNK, _, I, _, J, chunk)                                             \
