@@ -189,8 +189,8 @@ static bool is_compared(const emitter *e, const tl_typed *t) {
 // ones and NaN the result is then what the processor gives.
 static bool is_extreme(const emitter *e, const tl_typed *t, const side *s) {
   bool first = s->number == t->c && s->value == t->b;
-  bool second = s->number == t->b && s->value == t->c &&
-                (t->c >= 0 || s->imm == t->imm);
+  bool second =
+      s->number == t->b && s->value == t->c && (t->c >= 0 || s->imm == t->imm);
   return t->op == TL_TYPED_FIF && (first || second) &&
          (t->condition == TL_IF_NLT || t->condition == TL_IF_NGT) &&
          is_only_compared(e, s->number);
@@ -210,7 +210,7 @@ static int compute_side(emitter *e, const side *s, int in) {
     if (t->op == TL_TYPED_CONST)
       set_constant(e, from = in, t->imm);
     else if (has < 0 || t->b != has)
-      from = get(e, t->b, in);
+      from = tl_jit_get(e, t->b, in);
     has = t->a;
     if (moves || t->op == TL_TYPED_CONST)
       continue;
@@ -236,7 +236,7 @@ uint32_t tl_jit_emit_choice(emitter *e, uint32_t at) {
   int r = taken.result, value = compute_side(e, &taken, T0);
   int otherwise = compute_side(e, &other, T2);
   if (other.count == 0 && r >= 0)
-    otherwise = get(e, r, T2);
+    otherwise = tl_jit_get(e, r, T2);
   int condition = t->op == TL_TYPED_FIF ? tl_jit_compare_floats(e, t)
                                         : tl_jit_compare_ints(e, t);
   if (r >= 0 && otherwise == e->reg[r]) {
@@ -244,7 +244,7 @@ uint32_t tl_jit_emit_choice(emitter *e, uint32_t at) {
   } else if (r >= 0) {
     move_int(e, T0, value);
     move_if(e, condition, T0, otherwise);
-    put_from(e, r, T0);
+    tl_jit_put_from(e, r, T0);
   }
   if (taken.number >= 0)
     tl_jit_choose(e, t, condition, taken.number == t->b);

@@ -19,9 +19,9 @@
 // A loop of such turns.
 typedef struct turns {
   const tl_typed *step;
-  uint32_t first, end;              // operations of the body; end is the step
-  int variable;                     // which has the hidden next value's register
-  bool is_read;                     // by others than those that are linear in it
+  uint32_t first, end;  // operations of the body; end is the step
+  int variable;         // which has the hidden next value's register
+  bool is_read;         // by others than those that are linear in it
   float weights[TL_JIT_REGISTERS];  // 0: the loop does not use it
   uint16_t writes[TL_JIT_FACTS];    // operations that write the register
   struct {
@@ -48,8 +48,8 @@ static int lend(emitter *e, turns *x, int has) {
   for (int i = 0; i < (floats ? FLOATS : INTS); i++) {
     int to = floats ? float_registers[i] : int_registers[i];
     int had = owner_of(e, to, floats);
-    bool is_idle = x->loan_count < MOST_LENT &&
-                   (had < 0 || x->weights[had] == 0);
+    bool is_idle =
+        x->loan_count < MOST_LENT && (had < 0 || x->weights[had] == 0);
     for (int k = 0; k < x->loan_count; k++)
       is_idle &= x->loans[k].has >= 0 || x->loans[k].processors != to;
     if (!is_idle)
@@ -59,7 +59,7 @@ static int lend(emitter *e, turns *x, int has) {
       e->reg[had] = -1;
     }
     if (has >= 0) {
-      load(e, to, has);
+      tl_jit_load(e, to, has);
       e->reg[has] = (int8_t)to;
     }
     x->loans[x->loan_count].had = had;
@@ -76,7 +76,7 @@ static void take_back(emitter *e, turns *x, int but) {
     int k = --x->loan_count, had = x->loans[k].had, has = x->loans[k].has;
     int from = x->loans[k].processors;
     if (has >= 0) {
-      store(e, from, has);
+      tl_jit_store(e, from, has);
       e->reg[has] = -1;
     }
     if (had >= 0) {
@@ -110,8 +110,7 @@ static void lend_all(emitter *e, turns *x, const tl_jit_label *head) {
 
 static void read_turns(const emitter *e, uint32_t at, turns *x) {
   const tl_typed *t = &e->code->ops[at];
-  *x = (turns){
-      .first = at + 1, .variable = TL_JIT_NONE, .is_read = true};
+  *x = (turns){.first = at + 1, .variable = TL_JIT_NONE, .is_read = true};
   do {
     tl_jit_weigh(++t, 1, x->weights);
     if (tl_typed_has_result(t))
@@ -154,7 +153,7 @@ static void begin_linear(emitter *e, turns *x, const tl_jit_label *head) {
     int linear = read_linear(e, x, t, head);
     if (linear < 0)
       continue;
-    move_int(e, T0, get(e, x->step->c, T0));
+    move_int(e, T0, tl_jit_get(e, x->step->c, T0));
     if (t->op == TL_TYPED_ROW) {
       multiply_fact(e, T0, TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c + 2);
       shift_left(e, T0,
@@ -165,7 +164,7 @@ static void begin_linear(emitter *e, turns *x, const tl_jit_label *head) {
       (void)multiply_checked(e, T0, get_int(e, &by, T1));
     }
     write_word(e, T0, TL_SP, stride_at(e, (int)e->left_out));
-    tl_jit_emit_ops(e, i, i + 1);
+    e->append(e, i, i + 1);
     tl_jit_weigh(t, -1, x->weights);
     x->weights[linear]++;
     x->linear[e->left_out] = linear;
@@ -232,7 +231,7 @@ static void exchange(emitter *e, pairs *p) {
 // The stride of number [i] of the pairs, in a register.
 static int get_stride(emitter *e, const turns *x, const pairs *p, int i) {
   if (p->by[i] == BY_STEP)
-    return get(e, x->step->c, T1);
+    return tl_jit_get(e, x->step->c, T1);
   read_word(e, T1, TL_SP, stride_at(e, p->by[i]));
   return T1;
 }
@@ -240,7 +239,7 @@ static int get_stride(emitter *e, const turns *x, const pairs *p, int i) {
 // Two turns, and the step of both.
 static void append_pair(emitter *e, const turns *x, pairs *p) {
   for (int turn = 0; turn < 2; turn++) {
-    tl_jit_emit_ops(e, x->first, x->end);
+    e->append(e, x->first, x->end);
     if (turn == 1)
       exchange(e, p);
     for (int i = 0; i < p->count; i++)
@@ -288,8 +287,7 @@ static bool append_pairs(emitter *e, turns *x, int turns) {
   add_constant(e, b, -turns);
   compare_constant(e, b, 0);
   jump_back(e, TL_CC_NE, again);
-  for (int i = sums; i < p.count; i++)
-    add_int(e, e->reg[p.own[i]], p.with[i]);
+  for (int i = sums; i < p.count; i++) add_int(e, e->reg[p.own[i]], p.with[i]);
   take_back(e, x, loans);
   return true;
 }
@@ -310,23 +308,23 @@ static bool has_jumps(const emitter *e, uint32_t first_fix) {
 static void append_turns(emitter *e, turns *x) {
   const tl_typed *step = x->step;
   uint32_t first_fix = e->fix_count, at = e->as.size;
-  tl_jit_emit_ops(e, x->first, x->end);
+  e->append(e, x->first, x->end);
   uint32_t size = e->as.size - at;
   int b = e->reg[step->b], turns = size <= 32 ? 4 : 2;
-  bool pairs = !has_jumps(e, first_fix) && size <= 64 &&
-               e->reg[step->a] >= 0 && b >= 0;
+  bool pairs =
+      !has_jumps(e, first_fix) && size <= 64 && e->reg[step->a] >= 0 && b >= 0;
   step_linear(e, x);
   if (!pairs) {
     tl_gen_step(e, step);
     return;
   }
-  add_int(e, e->reg[step->a], get(e, step->c, T1));
+  add_int(e, e->reg[step->a], tl_jit_get(e, step->c, T1));
   count_down(e, b);
   test_multiple(e, b, turns);
   jump_back(e, TL_CC_NE, e->label_at[step->to]);
   compare_constant(e, b, 0);
   int32_t done = e->next_label++;
-  jump_if(e, TL_CC_E, FIX_LABEL, done);
+  tl_jit_jump_if(e, TL_CC_E, FIX_LABEL, done);
   if (!append_pairs(e, x, turns))
     jump(e, FIX_LABEL, step->to);
   e->label_at[done] = e->as.size;
@@ -358,7 +356,8 @@ uint32_t tl_jit_emit_turns(emitter *e, uint32_t at) {
     x.weights[v] = x.weights[hidden];
     e->reg[v] = e->reg[hidden];
   }
-  tl_gen_label(e, t);
+  align_loop(e);
+  e->label_at[t->to] = e->as.size;
   append_turns(e, &x);
   end_linear(e, &x);
   take_back(e, &x, 0);
@@ -366,8 +365,8 @@ uint32_t tl_jit_emit_turns(emitter *e, uint32_t at) {
     e->reg[v] = has;
     int to = into(e, v, T0);
     move_int(e, to, e->reg[hidden]);
-    subtract_checked(e, to, get(e, x.step->c, T1));
-    put(e, v, to);
+    subtract_checked(e, to, tl_jit_get(e, x.step->c, T1));
+    tl_jit_put(e, v, to);
   }
   return x.end + 1 - at;
 }

@@ -38,8 +38,7 @@ int tl_tag_length_kind(uint64_t tag) {
              : -1;
 }
 
-uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot,
-                                     tl_jit_type t) {
+uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot, tl_jit_type t) {
   return tl_jit_is_scalar(t)      ? tl_jit_tag(t)
          : tl_jit_is_reference(t) ? unit->references[t - TL_TYPE_REFERENCE]
          : t == TL_TYPE_ENTRY     ? unit->tags[slot]

@@ -485,8 +485,7 @@ void tl_jit_weigh(const tl_typed *t, float weight, float *weights) {
         operands[i] >= 0)
       weights[operands[i]] += weight;
   if (t->other != TL_TYPE_UNKNOWN)
-    weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] +=
-        weight;
+    weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] += weight;
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   if (t->op == TL_TYPED_CHUNK || (t->op == TL_TYPED_SHORT && t->d >= 0)) {
     weights[t->d] += weight;

@@ -199,7 +199,7 @@ static inline void set_condition(emitter *e, int to, int condition) {
   tl_a64_set(&e->as, to, condition);
 }
 static inline void compare_fact(emitter *e, int r, int fact) {
-  compare_int(e, r, get(e, fact, TL_X16));
+  compare_int(e, r, tl_jit_get(e, fact, TL_X16));
 }
 // to *= by; returns the condition that says that it does not fit: the upper
 // half is not the sign of the lower one.
@@ -219,7 +219,7 @@ static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_a64_select(&e->as, TL_A64_CSEL, to, from, to, condition);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
-  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, get(e, fact, TL_X16));
+  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, tl_jit_get(e, fact, TL_X16));
 }
 // to = the address of an item of [size] bytes.
 static inline void take_item(emitter *e, int to, int items, int index,

@@ -643,8 +643,7 @@ typedef struct tl_jit_code {
 } tl_jit_code;
 
 // The tag of a slot that has the type; 0: it is not known.
-uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot,
-                                     tl_jit_type t);
+uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot, tl_jit_type t);
 
 // Whether two units give results of the same types, in the same way.
 static inline bool tl_jit_gives_same(const tl_jit_unit *u,

@@ -60,9 +60,9 @@ void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg, int rm) {
 // The mode in modrm of a displacement: 0 without one, which of rbp and r13
 // would mean something else; 0x40 for one of 8 bits, and 0x80.
 static int mode_of(int base, int32_t displacement) {
-  return displacement == 0 && (base & 7) != TL_BP  ? 0
-         : displacement == (int8_t)displacement ? 0x40
-                                                : 0x80;
+  return displacement == 0 && (base & 7) != TL_BP ? 0
+         : displacement == (int8_t)displacement   ? 0x40
+                                                  : 0x80;
 }
 static void put_displaced(tl_assembler *as, encoding b, int mode,
                           int32_t displacement) {
