@@ -656,7 +656,7 @@ static void the_check_knows_guards(void **state) {
             tags, &code, &unit);
   assert_int_equal(count_of(&code, TL_TYPED_WRITE), 3);
   assert_int_equal(count_of(&code, TL_TYPED_ROW), 2);
-  assert_int_equal(count_of(&code, TL_TYPED_FUEL), 1);
+  assert_int_equal(count_of(&code, TL_TYPED_CHUNK), 1);
   damage_each(&code);
   for (uint32_t i = 0; i < code.op_count; i++)
     for (int what = 0; what < 4; what++) {
@@ -677,9 +677,7 @@ static void the_check_knows_guards(void **state) {
         t->e = TL_JIT_FACTS;  // the first item instead of its row
       else if (what == 2 && items)
         t->b = 0;  // a slot that no guard is of
-      else if (what == 0 && t->op == TL_TYPED_SPEND)
-        t->imm += 2;
-      else if (what == 0 && t->op == TL_TYPED_FUEL)
+      else if (what == 0 && t->op == TL_TYPED_CHUNK)
         t->imm = 0;
       else if (what == 3 && t->op == TL_TYPED_POLL && i + 1 < code.op_count &&
                t[1].op == TL_TYPED_STEP && t[1].d < 0) {

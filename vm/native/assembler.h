@@ -2,8 +2,6 @@
 // it, the assembler is full, and what is written is lost.
 #pragma once
 
-#include <string.h>
-
 #include "vm/memory/memory.h"
 
 // Begins with the VM and zeros; tl_as_close ends it. While is_full is set,
@@ -16,18 +14,10 @@ typedef struct tl_assembler {
   bool is_full;
 } tl_assembler;
 
-// Makes room for 8 bytes more; false: there is no memory, and from now on the
-// assembler is full and asks for no more.
-bool tl_as_grow(tl_assembler *as);
 // Appends the lowest [count] bytes, at most 8, lowest first, as the processors
 // have them that code is made for; all 8 are written, and what is behind is
 // overwritten by the next.
-static inline void tl_as_put(tl_assembler *as, uint64_t bytes, uint32_t count) {
-  if (as->capacity - as->size < 8 && !tl_as_grow(as))
-    return;
-  memcpy(as->bytes + as->size, &bytes, sizeof bytes);
-  as->size += count;
-}
+void tl_as_put(tl_assembler *as, uint64_t bytes, uint32_t count);
 static inline void tl_as_byte(tl_assembler *as, int byte) {
   tl_as_put(as, (uint8_t)byte, 1);
 }

@@ -37,8 +37,6 @@ typedef struct checking {
   // nothing may write in it.
   int hidden, variable;
   uint64_t fixed;
-  // Polls for which there is fuel in the rest of the loop; 0: not known.
-  int64_t fuel;
   int32_t chunk;  // the loop, where its iterations left are put aside; or -1
 } checking;
 
@@ -233,10 +231,6 @@ static bool is_target(const checking *c, int32_t to) {
     return false;
   const tl_jit_label *label = &c->code->labels[to];
   if (label->loop >= 0 && label->loop != c->loop && !is_door(c, to))
-    return false;
-  // What was spent is spent once: in an iteration nothing goes back.
-  if (c->fuel > 0 && label->is_placed && label->loop >= 0 &&
-      c->code->ops[c->at].op != TL_TYPED_STEP)
     return false;
   for (uint32_t s = 0; s < TL_JIT_SLOTS; s++)
     if (label->types[s] != TL_TYPE_UNKNOWN && label->types[s] != c->now[s])
@@ -607,24 +601,13 @@ static bool is_guard(checking *c, const tl_typed *t) {
                      has_whole(c, t->b + 2)));
 }
 
-// Fuel is known in the loop, from its first operations on. All that is spent in
-// it counts, whichever way control goes: jumps go forward.
-static bool is_fuel(checking *c, const tl_typed *t) {
-  bool begins = t->op == TL_TYPED_FUEL;
-  if (t->imm < 0 || t->imm > INT32_MAX / 2 ||
-      !(begins ? c->loop >= 0 && c->tops_end == c->at : t->imm <= c->fuel))
-    return false;
-  c->fuel = begins ? t->imm : c->fuel - t->imm;
-  return true;
-}
-
 // How many iterations are left is aside from the chunk, the last before the
 // loop, to behind the step of the same loop, and nobody may leave or ask
 // meanwhile.
 static bool is_chunk(checking *c, const tl_typed *t) {
   claim(c);
   return c->loop < 0 && is_row_register(c, t->d) && t->b >= 0 &&
-         t->b < TL_JIT_SLOTS;
+         t->b < TL_JIT_SLOTS && t->imm > 0 && t->imm <= INT32_MAX / 2;
 }
 
 static bool is_rest_of_chunk(const checking *c, const tl_typed *t) {
@@ -657,7 +640,7 @@ static bool is_inside(const checking *c, const tl_typed *t) {
          t->imm <= TL_JIT_OFFSET &&
          is_guarded(c, t->b, t->imm, facts + (row != NULL ? 2 : 1)) &&
          (t->op == TL_TYPED_READ || tl_typed_is_of_float(t) ||
-          is_exit(c, t->exit));
+          (int)tl_jit_dtype(t->from[0]) == t->dtype || is_exit(c, t->exit));
 }
 
 // The head of a loop, whose guards stand before the jump to it, and the move
@@ -715,7 +698,7 @@ static bool begin_loop(checking *c, int32_t label) {
 // nowhere. Registers of rows, of which one has the rest, nobody else writes.
 static bool keeps_chunk(const checking *c, const tl_typed *t) {
   if (t->exit >= 0 || t->op == TL_TYPED_EXIT || t->op >= TL_TYPED_CALL ||
-      t->b == c->hidden + 1 || t->op == TL_TYPED_FUEL ||
+      t->b == c->hidden + 1 ||
       (t->op == TL_TYPED_ROW && t->d == find_chunk(c)->d))
     return t->op == TL_TYPED_STEP && c->at + 1 < c->code->op_count &&
            t[1].op == TL_TYPED_REST;
@@ -794,12 +777,6 @@ static bool is_sound(checking *c, const tl_typed *t) {
       return is_chunk(c, t);
     case TL_TYPED_REST:
       return is_rest_of_chunk(c, t);
-    case TL_TYPED_FUEL:
-    case TL_TYPED_SPEND:
-      return is_fuel(c, t);
-    case TL_TYPED_POLL:
-      c->fuel -= c->fuel > 0;
-      return true;
     case TL_TYPED_PUT:
       return tl_jit_is_scalar(t->from[0]);
     case TL_TYPED_GUARD:
@@ -926,10 +903,8 @@ static const char *check_one(checking *c, const tl_typed *t) {
   bool fits = t->op == TL_TYPED_STEP && t->d >= 0
                   ? is_target_with(c, (uint32_t)t->d, t->type, t->to)
                   : is_target(c, t->to);
-  if (t->op == TL_TYPED_STEP) {
+  if (t->op == TL_TYPED_STEP)
     c->loop = -1;
-    c->fuel = 0;
-  }
   return fits ? NULL : "a jump to where other types are";
 }
 
@@ -960,7 +935,6 @@ const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
       if (label->loop == t->to ? !begin_loop(&c, t->to)
                                : label->loop >= 0 && label->loop != c.loop)
         return "a loop without guards";
-      c.fuel = label->loop >= 0 && label->loop != t->to ? c.fuel : 0;
       c.loop = label->loop;
       ended = false;
       continue;

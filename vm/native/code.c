@@ -121,7 +121,7 @@ void tl_code_forgo(tl_vm *vm, tl_code_chunk *chunks) {
 
 // Room doubles from a page on. A full assembler asks for no more memory, so
 // that a unit that does not fit costs one refused allocation.
-bool tl_as_grow(tl_assembler *as) {
+static bool grow(tl_assembler *as) {
   uint32_t more = as->capacity == 0 ? PAGE : 2 * as->capacity;
   uint8_t *to = as->is_full ? NULL : tl_spare_alloc(as->vm, more);
   as->is_full = to == NULL;
@@ -134,6 +134,13 @@ bool tl_as_grow(tl_assembler *as) {
   as->bytes = to;
   as->capacity = more;
   return true;
+}
+
+void tl_as_put(tl_assembler *as, uint64_t bytes, uint32_t count) {
+  if (as->capacity - as->size < 8 && !grow(as))
+    return;
+  memcpy(as->bytes + as->size, &bytes, sizeof bytes);
+  as->size += count;
 }
 
 void tl_as_close(tl_assembler *as) {

@@ -82,14 +82,14 @@ void tl_gen_variable(emitter *e, const tl_typed *t) {
     return;
   }
   compare_memory(e, T2, at, (int64_t)tl_jit_tag(t->type));
-  leave_if(e, TL_CC_NE, t);
-  put_word(e, t->a, T2, at + 8);
+  tl_jit_leave_if(e, TL_CC_NE, t);
+  tl_jit_put_word(e, t->a, T2, at + 8);
 }
 
 void tl_gen_self(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
   read_word(e, a, RECORD, offsetof(tl_frame, closure));
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // Leaves where the variable owns what it has, which would have to be dropped.
@@ -99,9 +99,9 @@ void tl_gen_put(emitter *e, const tl_typed *t) {
   bool floats = is_float(t->a);
   int32_t at = find_variable(e, t);
   test_byte(e, T2, at + 2, TL_OWNED >> 16);
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_leave_if(e, TL_CC_NE, t);
   write_tag(e, tl_jit_tag(t->type), T2, at);
-  write_payload(e, floats, get(e, t->a, floats ? 0 : T0), T2, at + 8);
+  write_payload(e, floats, tl_jit_get(e, t->a, floats ? 0 : T0), T2, at + 8);
 }
 
 // --- Calls of C -------------------------------------------------------------
@@ -115,7 +115,7 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
     uint32_t s = (uint32_t)__builtin_ctzll(slots);
     int r = tl_jit_register(s, types[s]);
     if (e->reg[r] >= 0)
-      back ? load(e, e->reg[r], r) : store(e, e->reg[r], r);
+      back ? tl_jit_load(e, e->reg[r], r) : tl_jit_store(e, e->reg[r], r);
   }
 }
 
@@ -127,7 +127,7 @@ static void load_pinned(emitter *e) {
   for (uint64_t slots = u->pinned & u->live; slots != 0; slots &= slots - 1) {
     int s = __builtin_ctzll(slots);
     if (e->reg[s] >= 0 && !tl_jit_is_scalar(tl_jit_type_of(u->tags[s])))
-      load(e, e->reg[s], s);
+      tl_jit_load(e, e->reg[s], s);
   }
 }
 
@@ -137,7 +137,7 @@ static void come_back(emitter *e, const tl_jit_exit *exit) {
   move_slots(e, exit->slots, exit->types, true);
   for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
     if (e->reg[TL_JIT_FACTS + i] >= 0)
-      load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
+      tl_jit_load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
 }
 
 // Room on the stack for a call of C.
@@ -150,7 +150,7 @@ static void put_result(emitter *e, const tl_typed *t) {
   bool floats = is_float(t->a);
   int a = into(e, t->a, floats ? 0 : T2);
   floats ? move_bits(e, a, T2) : move_int(e, a, T2);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // The kernel of an operation on one float that gives a float of its width,
@@ -229,9 +229,9 @@ void tl_gen_compute(emitter *e, const tl_typed *t) {
   come_back(e, exit);
   if (kernel == NULL) {
     test_truth(e);
-    leave_if(e, TL_CC_E, t);
+    tl_jit_leave_if(e, TL_CC_E, t);
     compare_constant(e, T1, (int64_t)tl_jit_tag(t->type));
-    leave_if(e, TL_CC_NE, t);
+    tl_jit_leave_if(e, TL_CC_NE, t);
   }
   put_result(e, t);
 }
@@ -281,7 +281,7 @@ static bool calls_closure(const emitter *e, const tl_typed *t) {
 // none. T1 then has the function, and T2, where they are equal, the address of
 // the field.
 static void compare_called(emitter *e, const tl_typed *t) {
-  int called = get(e, t->b, T0);
+  int called = tl_jit_get(e, t->b, T0);
   move_int(e, T1, called);
   if (calls_closure(e, t)) {
     read_word(e, T1, called, offsetof(tl_closure, members));
@@ -305,9 +305,9 @@ static void find_called(emitter *e, const tl_typed *t) {
   enum { RECORD_ABOVE = sizeof(tl_frame) };
   int called = T0;
   compare_called(e, t);
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_leave_if(e, TL_CC_NE, t);
   if (calls_closure(e, t))
-    called = get(e, t->b, T0);
+    called = tl_jit_get(e, t->b, T0);
   else
     set_constant(e, T0, 0);
   if (t->callees[1] != NULL)
@@ -329,9 +329,9 @@ static void ask_region(emitter *e, const tl_typed *t, uint64_t arguments) {
     uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)s, type);
     if ((tag & TL_CLASS_ARRAY) == 0)
       continue;
-    read_word(e, T1, get(e, s, T0), offsetof(tl_array, size));
+    read_word(e, T1, tl_jit_get(e, s, T0), offsetof(tl_array, size));
     compare_constant(e, T1, 1 << power);
-    leave_if(e, TL_CC_AE, t);
+    tl_jit_leave_if(e, TL_CC_AE, t);
   }
 }
 
@@ -355,7 +355,7 @@ static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
     uint64_t tag = callee->result_tags[i];
     int r = tl_jit_register(first + i, tl_jit_type_of(tag));
     if (tag != 0 && e->reg[r] >= 0)
-      load(e, e->reg[r], r);
+      tl_jit_load(e, e->reg[r], r);
   }
 }
 
@@ -363,7 +363,7 @@ static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
 // a poll costs a loop two instructions per iteration.
 void tl_gen_poll(emitter *e, const tl_typed *t) {
   count_fuel(e);
-  jump_if(e, TL_CC_E, FIX_POLL, t->exit);
+  tl_jit_jump_if(e, TL_CC_E, FIX_POLL, t->exit);
 }
 
 // What jit.c bounds the depth of calls by: the callee's slots begin so many
@@ -404,7 +404,7 @@ void tl_gen_call(emitter *e, const tl_typed *t) {
       (t->b >= 0 || callee->function->joins >= TL_JOINS))
     ask_region(e, t, arguments);
   compare_word(e, RECORD, MACHINE, offsetof(tl_vm, native_end));
-  leave_if(e, TL_CC_AE, t);
+  tl_jit_leave_if(e, TL_CC_AE, t);
   if (t->b >= 0)
     find_called(e, t);
   tl_gen_poll(e, t);
@@ -421,13 +421,13 @@ void tl_gen_call(emitter *e, const tl_typed *t) {
   add_constant(e, SLOTS, -base * 16);
   add_constant(e, RECORD, -(int32_t)sizeof(tl_frame));
   test_left(e);
-  jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
+  tl_jit_jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
   come_back(e, within);
   if (row) {
     load_row(e, callee, (uint32_t)base - callee->is_single);
     return;
   }
-  put_from(e, t->a, floats ? 0 : T0);
+  tl_jit_put_from(e, t->a, floats ? 0 : T0);
 }
 
 // The result goes where callers look, with 0 for "it has one". What the slot
@@ -436,9 +436,9 @@ void tl_gen_result(emitter *e, const tl_typed *t) {
   if (t->op == TL_TYPED_ROWRETURN)
     tl_jit_give_row(e, t);
   else if (is_float(t->a))
-    move_float(e, 0, get(e, t->a, 0));
+    move_float(e, 0, tl_jit_get(e, t->a, 0));
   else
-    move_int(e, T0, get(e, t->a, T0));
+    move_int(e, T0, tl_jit_get(e, t->a, T0));
   set_constant(e, T2, 0);
   go_back(e);
 }
@@ -488,11 +488,11 @@ void tl_gen_do(emitter *e, const tl_typed *t) {
   read_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));
   cut(e, TL_UINT32, T0, T0);
   compare_constant(e, T0, TL_ONE_DONE);
-  jump_if(e, TL_CC_B, FIX_UNDONE, (int32_t)(t - e->code->ops));
+  tl_jit_jump_if(e, TL_CC_B, FIX_UNDONE, (int32_t)(t - e->code->ops));
   // Loads leave the flags as they are.
   come_back(e, &behind);
   if (t->op == TL_TYPED_DOIF)
-    jump_to(e, t->condition == TL_IF_NE ? TL_CC_A : TL_CC_BE, t->to);
+    tl_jit_jump_to(e, t->condition == TL_IF_NE ? TL_CC_A : TL_CC_BE, t->to);
 }
 
 // It was declined, or has failed: the unit leaves before it, with what it has
@@ -519,7 +519,7 @@ void tl_gen_jump(emitter *e, const tl_typed *t) {
   const tl_typed *next = t + 1, *end = e->code->ops + e->code->op_count;
   if (t->to < 0 || next == end || next->op != TL_TYPED_LABEL ||
       next->to != t->to)
-    go_to(e, t->to);
+    tl_jit_go_to(e, t->to);
 }
 
 void tl_gen_exit(emitter *e, const tl_typed *t) {
@@ -556,7 +556,7 @@ static void prologue(emitter *e) {
                              : (int32_t)offsetof(tl_array, dims) + 8 * (i - 1);
       int to = into(e, facts + i, T1);
       read_word(e, to, T0, field);
-      store(e, to, facts + i);
+      tl_jit_store(e, to, facts + i);
     }
   }
   load_pinned(e);
@@ -566,7 +566,7 @@ static void prologue(emitter *e) {
       continue;
     int r = tl_jit_register(s, type);
     if (e->reg[r] >= 0)
-      load(e, e->reg[r], r);
+      tl_jit_load(e, e->reg[r], r);
   }
 }
 
@@ -704,6 +704,22 @@ static uint32_t target_of(emitter *e, const fix *f) {
   }
 }
 
+// Appends operations up to number [to], with the choices among them.
+static void append_ops(emitter *e, uint32_t from, uint32_t to) {
+  while (from < to) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->left_out; i++)
+      count |= e->leaves_out[i] == from;
+    if (count == 0)
+      count = tl_jit_emit_choice(e, from);
+    if (count == 0)
+      count = tl_jit_emit_turns(e, from);
+    if (count == 0)
+      emits[e->code->ops[from].op](e, &e->code->ops[from]);
+    from += count == 0 ? 1 : count;
+  }
+}
+
 // One block for all tables of the emitter; false: no memory. No operation has
 // more than 24 jumps: a store into a place of three steps has the most, with
 // up to seven tests for each.
@@ -715,6 +731,13 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
                  .fix_capacity = 24 * code->op_count + 8};
   e->frame_size = 8 * (TL_JIT_FACTS_EACH * code->unit->array_count +
                        (uint32_t)code->row_count);
+  // Behind the facts, and behind the labels, what loops in turns need.
+  e->lent_at = (int32_t)e->frame_size;
+  e->next_label = (int32_t)labels;
+  for (uint32_t i = 0; i < code->op_count; i++)
+    labels += code->ops[i].op == TL_TYPED_CHUNK;
+  if (labels > code->label_count)
+    e->frame_size += 8 * (MOST_LENT + MOST_LEFT_OUT);
   e->nbytes =
       (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
   e->block = tl_spare_alloc(code->vm, e->nbytes);
@@ -724,6 +747,7 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
   e->label_at = e->block;
   e->exit_at = e->label_at + labels;
   e->fixes = (fix *)(void *)(e->exit_at + exits);
+  e->append = append_ops;
   assign(e);
   return true;
 }
@@ -736,12 +760,7 @@ bool tl_jit_emit(tl_jit_code *code) {
   if (!open_emitter(&e, code))
     return false;
   prologue(&e);
-  for (uint32_t i = 0; i < code->op_count;) {
-    uint32_t chosen = tl_jit_emit_choice(&e, i);
-    if (chosen == 0)
-      emits[code->ops[i].op](&e, &code->ops[i]);
-    i += chosen == 0 ? 1 : chosen;
-  }
+  append_ops(&e, 0, code->op_count);
   // Exits have jumps of their own, so the number grows on the way.
   for (uint32_t i = 0; i < e.fix_count && !e.as.is_full; i++) {
     fix f = e.fixes[i];

@@ -3,8 +3,8 @@
 //     emit.c ─▶ emit_scalars.c ─▶ emit_x64.c, or emit_a64.c
 //        │      what is the same     what is not
 //        │
-//        ├────▶ emit_items.c, emit_loops.c, emit_choice.c
-//        │      items of arrays, behind guards, branches without jumps
+//        ├────▶ emit_items.c, emit_loops.c, emit_choice.c, emit_turns.c
+//        │      items of arrays, behind guards, branches without jumps, loops
 //        │
 //        └────▶ emit_places.c
 //               items of references, places
@@ -28,29 +28,15 @@ TL_TYPED_OPS(OP)
 static inline int home_base(int r) {
   return r < TL_JIT_FACTS ? SLOTS : TL_SP;
 }
-static inline void load(emitter *e, int to, int r) {
-  read_payload(e, is_float(r), to, home_base(r), home(r));
-}
-static inline void store(emitter *e, int from, int r) {
-  write_payload(e, is_float(r), from, home_base(r), home(r));
-}
 // Computes r from a register of its kind, or from 8 bytes at [base + at].
-static inline void put_from(emitter *e, int r, int from) {
-  int to = into(e, r, from);
-  is_float(r) ? move_float(e, to, from) : move_int(e, to, from);
-  put(e, r, to);
-}
-static inline void put_word(emitter *e, int r, int base, int32_t at) {
-  int to = into(e, r, is_float(r) ? 0 : T0);
-  read_payload(e, is_float(r), to, base, at);
-  put(e, r, to);
-}
+void tl_jit_put_from(emitter *e, int r, int from);
+void tl_jit_put_word(emitter *e, int r, int base, int32_t at);
 
 // The integer operand c, or the constant, in a register: its own one, or
 // [scratch], which then must not hold anything that is still needed.
 static inline int get_int(emitter *e, const tl_typed *t, int scratch) {
   if (t->c >= 0)
-    return get(e, t->c, scratch);
+    return tl_jit_get(e, t->c, scratch);
   set_constant(e, scratch, t->imm);
   return scratch;
 }
@@ -59,7 +45,7 @@ static inline int get_int(emitter *e, const tl_typed *t, int scratch) {
 // same lowest bits whatever stands above, so one cut at the end is enough.
 static inline void put_cut(emitter *e, const tl_typed *t, int from) {
   cut(e, tl_jit_dtype(t->type), from, from);
-  put(e, t->a, from);
+  tl_jit_put(e, t->a, from);
 }
 
 // A float from its bits. 0.0 needs no constant; others stand behind the code.
@@ -83,7 +69,7 @@ static inline int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
   if (r < 0)
     load_float(e, t, scratch);
   else if (tl_jit_dtype(t->from[i]) == t->dtype)
-    return get(e, r, scratch);
+    return tl_jit_get(e, r, scratch);
   else
     tl_jit_convert(e, t, i, r, scratch);
   return scratch;
@@ -92,21 +78,12 @@ static inline int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
 // --- Jumps ------------------------------------------------------------------
 
 // To where an operation says.
-static inline void jump_to(emitter *e, int condition, int32_t to) {
-  jump_if(e, condition, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
-}
-static inline void go_to(emitter *e, int32_t to) {
-  jump(e, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
-}
+void tl_jit_jump_to(emitter *e, int condition, int32_t to);
+void tl_jit_go_to(emitter *e, int32_t to);
 // To the exit of an operation that turned out not to be plain. Nothing of the
 // operation may have been written yet, neither a register nor memory: the exit
 // says what is there before it.
-static inline void leave_if(emitter *e, int condition, const tl_typed *t) {
-  if (t->exit < -1)
-    jump_if(e, condition, FIX_LABEL, -2 - t->exit);
-  else
-    jump_if(e, condition, FIX_EXIT, t->exit);
-}
+void tl_jit_leave_if(emitter *e, int condition, const tl_typed *t);
 
 // --- emit_items.c -----------------------------------------------------------
 
@@ -130,6 +107,12 @@ void tl_jit_give_row(emitter *e, const tl_typed *t);
 // Appends the branch at [at] as a choice, if it is one. Returns how many
 // operations that were, without the jump behind them; 0: nothing was appended.
 uint32_t tl_jit_emit_choice(emitter *e, uint32_t at);
+
+// --- emit_turns.c -----------------------------------------------------------
+
+// Appends the loop whose head is at [at], if its polls were taken before it.
+// Returns how many operations that were; 0: nothing was appended.
+uint32_t tl_jit_emit_turns(emitter *e, uint32_t at);
 
 // --- emit_scalars.c ---------------------------------------------------------
 
@@ -160,6 +143,12 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
 // Appends the rounding of a float, if that is what the COMPUTE does, and there
 // is an instruction.
 bool tl_jit_round(emitter *e, const tl_typed *t);
+// Compares the floats of an operation that does not ask whether they are equal;
+// returns the condition. Takes 0 and 1.
+int tl_jit_compare_floats(emitter *e, const tl_typed *t);
+// Behind it, where it asks whether b is not less than c, or not more: unless
+// that holds, b becomes c, or where [first] is false c becomes b.
+void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first);
 // [in] = in op c, or op the constant, of sums, bits and shifts by constants: 64
 // bits of it. Takes T1.
 void tl_jit_combine(emitter *e, const tl_typed *t, int in);

@@ -26,12 +26,12 @@ void tl_jit_convert(emitter *e, const tl_typed *t, int i, int r, int to) {
   int how = is_float(r)
                 ? from == TL_FLOAT32 ? TL_A64_WIDEN : TL_A64_NARROW
                 : wide(t, from == TL_UINT64 ? TL_A64_UCVTF : TL_A64_SCVTF);
-  tl_a64_rr(&e->as, how, to, get(e, r, is_float(r) ? to : T0));
+  tl_a64_rr(&e->as, how, to, tl_jit_get(e, r, is_float(r) ? to : T0));
 }
 
 // Compares floats, by the flags of a64.h. MI and LS say below, since they
 // fail for NaN, and what passes for NaN are their opposites.
-static int compare_floats(emitter *e, const tl_typed *t) {
+int tl_jit_compare_floats(emitter *e, const tl_typed *t) {
   static const uint8_t codes[] = {TL_CC_S,  TL_CC_BE, TL_CC_G,  TL_CC_GE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_NS, TL_CC_A,
                                   TL_CC_LE, TL_CC_L};
@@ -40,13 +40,19 @@ static int compare_floats(emitter *e, const tl_typed *t) {
   return codes[t->condition];
 }
 
+void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first) {
+  int to = e->reg[first ? t->b : t->c];
+  tl_a64_select(&e->as, wide(t, TL_A64_FCSEL), to, to,
+                get_float(e, t, 1 + first, 0), condition);
+}
+
 void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
-  jump_to(e, compare_floats(e, t), t->to);
+  tl_jit_jump_to(e, tl_jit_compare_floats(e, t), t->to);
 }
 void tl_gen_ftruth(emitter *e, const tl_typed *t) {
-  int condition = compare_floats(e, t), a = into(e, t->a, T0);
+  int condition = tl_jit_compare_floats(e, t), a = into(e, t->a, T0);
   tl_a64_set(&e->as, a, condition);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // --- Integers ---------------------------------------------------------------
@@ -62,7 +68,8 @@ static const int opcodes[] = {
 // a = b op c. A sum with a constant has it in the instruction, and the lowest
 // bits are one instruction, too. Overflow wraps, as the language says.
 void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0), b = get(e, t->b, T0), opcode = opcodes[t->op];
+  int a = into(e, t->a, T0), b = tl_jit_get(e, t->b, T0),
+      opcode = opcodes[t->op];
   uint64_t bits = (uint64_t)t->imm;
   bool is_mask = t->imm > 0 && (bits & (bits + 1)) == 0;
   if (t->c < 0 && (t->op == TL_TYPED_ADD || t->op == TL_TYPED_SUB))
@@ -91,17 +98,17 @@ static int shift_opcode(const tl_typed *t) {
 void tl_gen_shift(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0), bits = 8 * (int)tl_itemsize(tl_jit_dtype(t->type));
   if (t->c < 0) {
-    tl_a64_shift(&e->as, shift_opcode(t), a, get(e, t->b, T0),
+    tl_a64_shift(&e->as, shift_opcode(t), a, tl_jit_get(e, t->b, T0),
                  (int)t->imm & 63);
   } else {
-    int c = get(e, t->c, T1);
+    int c = tl_jit_get(e, t->c, T1);
     tl_a64_compare(&e->as, c, bits - 1);
-    leave_if(e, TL_CC_A, t);
+    tl_jit_leave_if(e, TL_CC_A, t);
     tl_a64_rrr(&e->as,
                t->op == TL_TYPED_SHL ? TL_A64_LSL
                : shifts_unsigned(t)  ? TL_A64_LSR
                                      : TL_A64_ASR,
-               a, get(e, t->b, T0), c);
+               a, tl_jit_get(e, t->b, T0), c);
   }
   put_cut(e, t, a);
 }
@@ -120,13 +127,13 @@ void tl_gen_divide(emitter *e, const tl_typed *t) {
   int c = get_int(e, t, T1), b, a = into(e, t->a, T0);
   if (t->c >= 0 && is_unsigned) {
     tl_a64_compare(as, c, 0);
-    leave_if(e, TL_CC_E, t);
+    tl_jit_leave_if(e, TL_CC_E, t);
   } else if (t->c >= 0) {
     tl_a64_sum(as, TL_A64_ADD, TL_X16, c, 1);
     tl_a64_compare(as, TL_X16, 1);
-    leave_if(e, TL_CC_BE, t);
+    tl_jit_leave_if(e, TL_CC_BE, t);
   }
-  b = get(e, t->b, T0);
+  b = tl_jit_get(e, t->b, T0);
   tl_a64_rrr(as, is_unsigned ? TL_A64_UDIV : TL_A64_SDIV, T2, b, c);
   tl_a64_rrr(as, TL_A64_MSUB | b << 10, TL_X16, T2, c);
   if (!is_unsigned) {
@@ -149,14 +156,14 @@ void tl_gen_divide(emitter *e, const tl_typed *t) {
 // it cannot convert, of which twice overflows; and 0 for NaN, which is asked
 // for.
 void tl_gen_truncate(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0), b = get(e, t->b, 0);
+  int a = into(e, t->a, T0), b = tl_jit_get(e, t->b, 0);
   tl_a64_rr(&e->as, TL_A64_FCVTZS, T0, b);
   tl_a64_rrr(&e->as, TL_A64_ADDS, TL_ZERO, T0, T0);
-  leave_if(e, TL_CC_O, t);
+  tl_jit_leave_if(e, TL_CC_O, t);
   tl_a64_rrr(&e->as, TL_A64_FCMP, 0, b, b);
-  leave_if(e, TL_CC_O, t);
+  tl_jit_leave_if(e, TL_CC_O, t);
   tl_a64_move(&e->as, a, T0);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // --- Floats -----------------------------------------------------------------
@@ -165,7 +172,7 @@ void tl_gen_two_floats(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   tl_a64_rrr(&e->as, wide(t, opcodes[t->op]), a, b, c);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // The smaller or larger of b and c as the kernels have it: b where they are
@@ -179,7 +186,7 @@ void tl_gen_fextreme(emitter *e, const tl_typed *t) {
   tl_a64_select(&e->as, select, 1, b, c, TL_CC_GE);
   tl_a64_rrr(&e->as, compare, 0, b, b);
   tl_a64_select(&e->as, select, a, b, 1, TL_CC_O);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // Roots are correctly rounded. NaNs change their sign and nothing else.
@@ -193,7 +200,7 @@ void tl_gen_one_float(emitter *e, const tl_typed *t) {
                       : t->op == TL_TYPED_FNEG ? TL_A64_FNEG
                                                : TL_A64_FABS),
               a, b);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // The instruction that rounds floats as an operation does; 0: none.
@@ -210,8 +217,8 @@ bool tl_jit_round(emitter *e, const tl_typed *t) {
   if (!is_float(t->a) || opcode == 0 || tl_jit_dtype(t->from[1]) != t->dtype)
     return false;
   int a = into(e, t->a, 0);
-  tl_a64_rr(&e->as, wide(t, opcode), a, get(e, t->b, 0));
-  put(e, t->a, a);
+  tl_a64_rr(&e->as, wide(t, opcode), a, tl_jit_get(e, t->b, 0));
+  tl_jit_put(e, t->a, a);
   return true;
 }
 

@@ -8,7 +8,7 @@
 // unsigned number.
 static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
   compare_fact(e, index, fact);
-  leave_if(e, TL_CC_AE, t);
+  tl_jit_leave_if(e, TL_CC_AE, t);
 }
 
 // The register with the number of the item. Of several axes that is first *
@@ -16,11 +16,11 @@ static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
 // lengths whose product is that of the items. It is in a slot's register or in
 // T0; T1 and T2 are free behind it.
 static int item_index(emitter *e, const tl_typed *t, int facts) {
-  int first = get(e, t->b, T0);
+  int first = tl_jit_get(e, t->b, T0);
   check_index(e, t, first, facts + 1);
   const int further[] = {t->d, t->e};
   for (int i = 0; i < 2 && further[i] >= 0; i++) {
-    int next = get(e, further[i], T1), length = facts + 2 + i;
+    int next = tl_jit_get(e, further[i], T1), length = facts + 2 + i;
     check_index(e, t, next, length);
     move_int(e, T0, first);
     multiply_fact(e, T0, length);
@@ -44,10 +44,10 @@ bool tl_jit_compare_owner(emitter *e, int array) {
 // address that was read at the entry is good behind calls and polls, too.
 void tl_gen_load(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = item_index(e, t, facts), items = get(e, facts, T2);
+  int index = item_index(e, t, facts), items = tl_jit_get(e, facts, T2);
   int a = into(e, t->a, is_float(t->a) ? 0 : T0);
   tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // A number that goes into an array of floats is converted on the way, for which
@@ -56,14 +56,15 @@ void tl_gen_load(emitter *e, const tl_typed *t) {
 void tl_gen_store(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   if (tl_jit_compare_owner(e, t->c))
-    leave_if(e, TL_CC_NE, t);
+    tl_jit_leave_if(e, TL_CC_NE, t);
   int index = item_index(e, t, facts);
   if (tl_typed_is_of_float(t) && !is_float(t->a) && index == T0) {
     move_int(e, T1, T0);
     index = T1;
   }
   int a = tl_jit_get_stored(e, t, T1);
-  tl_jit_store_item(e, (tl_dtype)t->dtype, a, get(e, facts, T2), index, 0);
+  tl_jit_store_item(e, (tl_dtype)t->dtype, a, tl_jit_get(e, facts, T2), index,
+                    0);
 }
 
 #endif

@@ -53,10 +53,10 @@ static place field(emitter *e, const tl_typed *t, int base, int64_t key,
   int32_t at = (int32_t)offsetof(tl_record, fields) +
                position * (int32_t)sizeof(tl_field);
   compare_memory(e, base, offsetof(tl_record, length), position);
-  leave_if(e, TL_CC_BE, t);
+  tl_jit_leave_if(e, TL_CC_BE, t);
   set_constant(e, T0, key);
   compare_word(e, T0, base, at + (int32_t)offsetof(tl_field, key));
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_leave_if(e, TL_CC_NE, t);
   return (place){base, at + (int32_t)offsetof(tl_field, value)};
 }
 
@@ -70,7 +70,7 @@ static place list_item(emitter *e, const tl_typed *t, int base, int index) {
   uint32_t below = skip(e, TL_CC_B);
   add_word(e, T1, base, offsetof(tl_list, length));
   compare_word(e, T1, base, offsetof(tl_list, length));
-  leave_if(e, TL_CC_AE, t);
+  tl_jit_leave_if(e, TL_CC_AE, t);
   here(e, below);
   shift_left(e, T1, 4);
   add_int(e, T1, base);
@@ -88,9 +88,9 @@ static int array_item(emitter *e, const tl_typed *t, int base, const int *at,
   int32_t dims = (int32_t)offsetof(tl_array, dims), size = sizeof(int64_t);
   int last = -1;
   for (int i = 0; i < rank; i++) {
-    int index = get(e, at[i], T0);
+    int index = tl_jit_get(e, at[i], T0);
     compare_word(e, index, base, dims + size * i);
-    leave_if(e, TL_CC_AE, t);
+    tl_jit_leave_if(e, TL_CC_AE, t);
     if (in_rows && i + 1 == rank) {
       last = index;
       break;
@@ -124,9 +124,9 @@ static int item_of(emitter *e, const tl_typed *t, int base) {
 // as tl_is_unique of a slot that owns it; arrays never have the flag.
 static void check_alone(emitter *e, const tl_typed *t, int base) {
   compare_half(e, base, offsetof(tl_object, count), 1);
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_leave_if(e, TL_CC_NE, t);
   test_byte(e, base, offsetof(tl_object, flags), TL_BORROWED);
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_leave_if(e, TL_CC_NE, t);
 }
 
 // --- Reading -----------------------------------------------------------------
@@ -139,21 +139,21 @@ static void load_typed(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, slot, t->type);
   compare_constant(e, T0, (int64_t)tag);
   if (t->other == TL_TYPE_UNKNOWN) {
-    leave_if(e, TL_CC_NE, t);
+    tl_jit_leave_if(e, TL_CC_NE, t);
   } else {
     uint32_t same = skip(e, TL_CC_E);
     compare_constant(e, T0, (int64_t)tl_jit_tag_of(e->unit, slot, t->other));
-    leave_if(e, TL_CC_NE, t);
-    put_word(e, tl_jit_register(slot, t->other), p.base, payload_of(p));
+    tl_jit_leave_if(e, TL_CC_NE, t);
+    tl_jit_put_word(e, tl_jit_register(slot, t->other), p.base, payload_of(p));
     if (t->op == TL_TYPED_ITEM && t->imm != 0) {
-      int position = get(e, t->c, T0);
+      int position = tl_jit_get(e, t->c, T0);
       add_constant(e, position, 1);
-      put(e, t->c, position);
+      tl_jit_put(e, t->c, position);
     }
-    go_to(e, t->to);
+    tl_jit_go_to(e, t->to);
     here(e, same);
   }
-  put_word(e, t->a, p.base, payload_of(p));
+  tl_jit_put_word(e, t->a, p.base, payload_of(p));
 }
 
 // An item by its type. Whether the container owns the item (bit 16) makes no
@@ -167,7 +167,7 @@ static void read_place(emitter *e, const tl_typed *t, place p) {
 }
 
 void tl_gen_field(emitter *e, const tl_typed *t) {
-  read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
+  read_place(e, t, field(e, t, tl_jit_get(e, t->b, T2), t->imm, t->d));
 }
 
 // What the slot has in memory, whose own tag counts.
@@ -186,15 +186,15 @@ void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at) {
 // text is ASCII: tl_letters + c * sizeof(tl_letter).
 static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
   test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
-  leave_if(e, TL_CC_E, t);
+  tl_jit_leave_if(e, TL_CC_E, t);
   compare_word(e, index, base, offsetof(tl_string, length));
-  leave_if(e, TL_CC_AE, t);
+  tl_jit_leave_if(e, TL_CC_AE, t);
   take_address(e, T1, base, offsetof(tl_string, text));
   tl_jit_load_item(e, TL_UINT8, T0, T1, index, 0);
   multiply_constant(e, T0, (int32_t)sizeof(tl_letter));
   set_constant(e, T1, (int64_t)(intptr_t)tl_letters);
   add_int(e, T0, T1);
-  put_from(e, t->a, T0);
+  tl_jit_put_from(e, t->a, T0);
 }
 
 // An item of an array, at T1 and the index.
@@ -202,17 +202,17 @@ static void read_number(emitter *e, const tl_typed *t, int index) {
   bool floats = is_float(t->a);
   int a = into(e, t->a, floats ? 0 : T0);
   tl_jit_load_item(e, (tl_dtype)t->dtype, a, T1, index, 0);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // b[c], by what the container is. An index below 0 leaves but for lists, as it
 // is above any length when it is compared without a sign.
 void tl_gen_item(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, T2);
+  int base = tl_jit_get(e, t->b, T2);
   if (t->dtype == TL_KIND_LIST)
-    read_place(e, t, list_item(e, t, base, get(e, t->c, T0)));
+    read_place(e, t, list_item(e, t, base, tl_jit_get(e, t->c, T0)));
   else if (t->dtype == TL_KIND_STRING)
-    read_letter(e, t, base, get(e, t->c, T0));
+    read_letter(e, t, base, tl_jit_get(e, t->c, T0));
   else
     read_number(e, t, item_of(e, t, base));
 }
@@ -226,7 +226,7 @@ static void put_item(emitter *e, const tl_typed *t, place p) {
   bool floats = is_float(t->a);
   TL_CHECK(tag >> 31 == 0);
   write_tag(e, tag, p.base, p.at);
-  write_payload(e, floats, get(e, t->a, floats ? 0 : T0), p.base,
+  write_payload(e, floats, tl_jit_get(e, t->a, floats ? 0 : T0), p.base,
                 payload_of(p));
 }
 
@@ -235,17 +235,17 @@ static void put_item(emitter *e, const tl_typed *t, place p) {
 // other object can end here.
 static void write_place(emitter *e, const tl_typed *t, place p) {
   test_byte(e, p.base, p.at, TL_CLASS_HEAP);
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_leave_if(e, TL_CC_NE, t);
   put_item(e, t, p);
 }
 
 // The last item, and then one less in the list: what was read is a number, so
 // nothing of it is left behind that anybody owns.
 void tl_gen_pop(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, T2);
+  int base = tl_jit_get(e, t->b, T2);
   check_alone(e, t, base);
   compare_memory(e, base, offsetof(tl_list, length), 0);
-  leave_if(e, TL_CC_E, t);
+  tl_jit_leave_if(e, TL_CC_E, t);
   read_word(e, T1, base, offsetof(tl_list, length));
   shift_left(e, T1, 4);
   add_int(e, T1, base);
@@ -260,18 +260,18 @@ void tl_gen_pop(emitter *e, const tl_typed *t) {
 // nothing. The length is raised in memory while T1 has the old one, which
 // becomes the new item's address.
 void tl_gen_append(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, T2);
+  int base = tl_jit_get(e, t->b, T2);
   check_alone(e, t, base);
   uint64_t tag = tl_jit_tag_of(e->unit, 0, t->type);
   if (tl_jit_is_reference(t->type) && (tag & TL_CLASS_HEAP) != 0) {
     bool owned = (tag & TL_OWNED) != 0;
-    test_byte(e, get(e, t->a, T0), offsetof(tl_object, flags),
+    test_byte(e, tl_jit_get(e, t->a, T0), offsetof(tl_object, flags),
               owned ? TL_BORROWED : TL_IMMORTAL);
-    leave_if(e, owned ? TL_CC_NE : TL_CC_E, t);
+    tl_jit_leave_if(e, owned ? TL_CC_NE : TL_CC_E, t);
   }
   read_word(e, T1, base, offsetof(tl_list, length));
   compare_word(e, T1, base, offsetof(tl_list, capacity));
-  leave_if(e, TL_CC_AE, t);
+  tl_jit_leave_if(e, TL_CC_AE, t);
   add_to_word(e, base, offsetof(tl_list, length), 1);
   shift_left(e, T1, 4);
   add_int(e, T1, base);
@@ -294,10 +294,10 @@ static void write_number(emitter *e, const tl_typed *t, int index) {
 // b[c] = a. The container is tested before the index: where it has a second
 // owner the interpreter copies it, whatever the index is.
 void tl_gen_setitem(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, T2);
+  int base = tl_jit_get(e, t->b, T2);
   check_alone(e, t, base);
   if (t->dtype == TL_KIND_LIST)
-    write_place(e, t, list_item(e, t, base, get(e, t->c, T0)));
+    write_place(e, t, list_item(e, t, base, tl_jit_get(e, t->c, T0)));
   else
     write_number(e, t, item_of(e, t, base));
 }
@@ -328,16 +328,16 @@ static const tl_step *go_down(emitter *e, const tl_typed *t, int *part) {
   const tl_path *path = (const tl_path *)(intptr_t)t->imm;
   const tl_step *step = path->steps;
   *part = t->d;
-  move_int(e, T2, get(e, t->b, T2));
+  move_int(e, T2, tl_jit_get(e, t->b, T2));
   for (int i = 0; i + 1 < path->step_count; i++, step++) {
     check_alone(e, t, T2);
     place p = step->field != NULL
                   ? field(e, t, T2, (int64_t)tl_key_of_string(step->field).word,
                           step->hint)
-                  : list_item(e, t, T2, get(e, (*part)++, T0));
+                  : list_item(e, t, T2, tl_jit_get(e, (*part)++, T0));
     compare_memory(e, p.base, p.at,
                    wanted_tag(t, step + 1, i + 2 == path->step_count));
-    leave_if(e, TL_CC_NE, t);
+    tl_jit_leave_if(e, TL_CC_NE, t);
     read_word(e, T2, p.base, payload_of(p));
   }
   check_alone(e, t, T2);
@@ -356,7 +356,7 @@ void tl_gen_place(emitter *e, const tl_typed *t) {
     p = field(e, t, T2, (int64_t)tl_key_of_string(step->field).word,
               step->hint);
   } else if (t->dtype == TL_KIND_LIST) {
-    p = list_item(e, t, T2, get(e, part, T0));
+    p = list_item(e, t, T2, tl_jit_get(e, part, T0));
   } else {
     int index = array_item(e, t, T2, &part, 1, true);
     writes ? write_number(e, t, index) : read_number(e, t, index);
@@ -379,21 +379,21 @@ static int32_t length_of(int kind) {
 
 // len(b); of a text its bytes, where each of them is a character.
 void tl_gen_length(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, T2);
+  int base = tl_jit_get(e, t->b, T2);
   if (t->dtype == TL_KIND_STRING) {
     test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
-    leave_if(e, TL_CC_E, t);
+    tl_jit_leave_if(e, TL_CC_E, t);
   }
-  put_word(e, t->a, base, length_of(t->dtype));
+  tl_jit_put_word(e, t->a, base, length_of(t->dtype));
 }
 
 // Into the body while the position is below the length, which is read
 // again each time, as the interpreter does. Positions begin at 0 and count up,
 // so the comparison may have a sign.
 void tl_gen_more(emitter *e, const tl_typed *t) {
-  int position = get(e, t->b, T0), base = get(e, t->c, T2);
+  int position = tl_jit_get(e, t->b, T0), base = tl_jit_get(e, t->c, T2);
   compare_word(e, position, base, length_of(t->dtype));
-  jump_to(e, TL_CC_L, t->to);
+  tl_jit_jump_to(e, TL_CC_L, t->to);
 }
 
 // Compares two texts by their bytes, so that the flags say whether they are
@@ -402,11 +402,11 @@ void tl_gen_more(emitter *e, const tl_typed *t) {
 static void compare_texts(emitter *e, const tl_typed *t) {
   const int32_t text = offsetof(tl_string, text);
   const int32_t bytes = offsetof(tl_string, length);
-  move_int(e, T0, get(e, t->b, T0));
+  move_int(e, T0, tl_jit_get(e, t->b, T0));
   if (t->c < 0)
     set_constant(e, T2, t->imm);
   else
-    move_int(e, T2, get(e, t->c, T2));
+    move_int(e, T2, tl_jit_get(e, t->c, T2));
   compare_int(e, T0, T2);
   uint32_t same = skip(e, TL_CC_E);
   bool order = t->condition != TL_IF_EQ && t->condition != TL_IF_NE;
@@ -430,12 +430,12 @@ void tl_gen_on_texts(emitter *e, const tl_typed *t) {
   int condition = codes[t->condition];
   compare_texts(e, t);
   if (t->op == TL_TYPED_RIF) {
-    jump_to(e, condition, t->to);
+    tl_jit_jump_to(e, condition, t->to);
     return;
   }
   int a = into(e, t->a, T0);
   set_condition(e, a, condition);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // Several results: to the callee's first slots, which may have been the places
@@ -451,7 +451,7 @@ void tl_jit_give_row(emitter *e, const tl_typed *t) {
     uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)s, t->from[i]);
     int r = tl_jit_register((uint32_t)s, t->from[i]);
     if (tag != 0 && e->reg[r] >= 0)
-      store(e, e->reg[r], r);
+      tl_jit_store(e, e->reg[r], r);
     push_word(e, SLOTS, home(r));
     if (e->unit->result_tags[i] != 0)
       continue;

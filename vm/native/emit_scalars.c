@@ -11,10 +11,10 @@
 void tl_gen_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
   set_constant(e, a, t->imm);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 void tl_gen_lend(emitter *e, const tl_typed *t) {
-  put_from(e, t->a, get(e, t->b, T0));
+  tl_jit_put_from(e, t->a, tl_jit_get(e, t->b, T0));
 }
 
 // --- Comparisons ------------------------------------------------------------
@@ -27,7 +27,7 @@ int tl_jit_compare_ints(emitter *e, const tl_typed *t) {
       {TL_CC_B, TL_CC_BE, TL_CC_A, TL_CC_AE, TL_CC_E, TL_CC_NE}};
   bool is_unsigned = t->from[1] == tl_jit_of_dtype(TL_UINT64) ||
                      t->from[2] == tl_jit_of_dtype(TL_UINT64);
-  int b = get(e, t->b, T0);
+  int b = tl_jit_get(e, t->b, T0);
   if (t->c < 0 && is_immediate(t->imm))
     compare_constant(e, b, t->imm);
   else
@@ -36,14 +36,14 @@ int tl_jit_compare_ints(emitter *e, const tl_typed *t) {
 }
 
 void tl_gen_jump_if(emitter *e, const tl_typed *t) {
-  jump_to(e, tl_jit_compare_ints(e, t), t->to);
+  tl_jit_jump_to(e, tl_jit_compare_ints(e, t), t->to);
 }
 
 // The result of a comparison as 0 or 1.
 void tl_gen_truth(emitter *e, const tl_typed *t) {
   int condition = tl_jit_compare_ints(e, t), a = into(e, t->a, T0);
   set_condition(e, a, condition);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // --- Integers ---------------------------------------------------------------
@@ -52,7 +52,7 @@ void tl_gen_truth(emitter *e, const tl_typed *t) {
 // integer of a width is its own negative, as it is cut.
 void tl_gen_one_int(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
-  move_int(e, a, get(e, t->b, T0));
+  move_int(e, a, tl_jit_get(e, t->b, T0));
   if (t->op == TL_TYPED_NEG)
     negate(e, a);
   else if (t->op == TL_TYPED_NOT)
@@ -63,11 +63,11 @@ void tl_gen_one_int(emitter *e, const tl_typed *t) {
 // The smaller or larger of b and c. Both are compared as signed numbers of 64
 // bits, which is right for all but uint64.
 void tl_gen_extreme(emitter *e, const tl_typed *t) {
-  move_int(e, T0, get(e, t->b, T0));
+  move_int(e, T0, tl_jit_get(e, t->b, T0));
   int c = get_int(e, t, T1);
   compare_int(e, T0, c);
   move_if(e, t->op == TL_TYPED_MIN ? TL_CC_G : TL_CC_L, T0, c);
-  put_from(e, t->a, T0);
+  tl_jit_put_from(e, t->a, T0);
 }
 
 // The magnitude of an integer. False: it is another operation.
@@ -75,7 +75,7 @@ static bool magnitude(emitter *e, const tl_typed *t) {
   if (t->condition != TL_OP_ABS || !tl_jit_is_integer(t->type) ||
       t->type != t->from[1])
     return false;
-  int b = get(e, t->b, T1), a = into(e, t->a, T0);
+  int b = tl_jit_get(e, t->b, T1), a = into(e, t->a, T0);
   move_int(e, T0, b);
   if (tl_dtypes[tl_jit_dtype(t->type)].kind == 'I') {
     negate(e, T0);
@@ -100,13 +100,13 @@ void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
     return;
   if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
     compare_constant(e, has, 0);
-    leave_if(e, TL_CC_S, t);
+    tl_jit_leave_if(e, TL_CC_S, t);
   }
   if (tl_itemsize(to) == 8)
     return;
   cut(e, to, T2, has);
   compare_int(e, T2, has);
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_leave_if(e, TL_CC_NE, t);
 }
 
 // The same integer in another dtype: the register has it already, so there is
@@ -115,16 +115,16 @@ int tl_jit_get_stored(emitter *e, const tl_typed *t, int scratch) {
   tl_dtype dtype = (tl_dtype)t->dtype;
   if (tl_typed_is_of_float(t))
     return get_float(e, t, 0, 0);
-  int a = get(e, t->a, scratch);
+  int a = tl_jit_get(e, t->a, scratch);
   if (tl_dtype_is_integer(dtype))
     tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   return a;
 }
 
 void tl_gen_fit(emitter *e, const tl_typed *t) {
-  int b = get(e, t->b, T0);
+  int b = tl_jit_get(e, t->b, T0);
   tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
-  put_from(e, t->a, b);
+  tl_jit_put_from(e, t->a, b);
 }
 
 // --- Ranges -----------------------------------------------------------------
@@ -138,26 +138,26 @@ void tl_gen_count(emitter *e, const tl_typed *t) {
   bool down = t->c < 0 && t->imm < 0;
   tl_typed by = *t;
   by.imm = down ? -t->imm : t->imm;
-  int low = get(e, down ? t->a : t->b, T0);
-  move_int(e, T1, get(e, down ? t->b : t->a, T1));
+  int low = tl_jit_get(e, down ? t->a : t->b, T0);
+  move_int(e, T1, tl_jit_get(e, down ? t->b : t->a, T1));
   compare_int(e, T1, low);
   uint32_t some = skip(e, TL_CC_G);
   move_int(e, T1, low);
   here(e, some);
   subtract_checked(e, T1, low);
-  leave_if(e, TL_CC_S, t);
+  tl_jit_leave_if(e, TL_CC_S, t);
   if (t->c >= 0 || by.imm != 1) {
     int step = get_int(e, &by, T2);
     if (t->c >= 0) {
       compare_constant(e, step, 0);
-      leave_if(e, TL_CC_LE, t);
+      tl_jit_leave_if(e, TL_CC_LE, t);
     }
     compare_constant(e, T1, 0);
     uint32_t none = skip(e, TL_CC_E);
     divide_up(e, step);
     here(e, none);
   }
-  put_from(e, t->a, T1);
+  tl_jit_put_from(e, t->a, T1);
 }
 
 // Counts down, moves on and jumps. Where the body begins with the move into the
@@ -170,24 +170,24 @@ void tl_gen_step(emitter *e, const tl_typed *t) {
   bool at_once = t->d < 0 && t->to >= 0;
   int a, b;
   if (!at_once) {
-    b = get(e, t->b, T0);
+    b = tl_jit_get(e, t->b, T0);
     count_down(e, b);
-    put(e, t->b, b);
+    tl_jit_put(e, t->b, b);
   }
   uint32_t over = at_once ? 0 : skip(e, TL_CC_E);
-  a = get(e, t->a, T0);
-  add_int(e, a, get(e, t->c, T1));
-  put(e, t->a, a);
+  a = tl_jit_get(e, t->a, T0);
+  add_int(e, a, tl_jit_get(e, t->c, T1));
+  tl_jit_put(e, t->a, a);
   if (at_once) {
-    b = get(e, t->b, T0);
+    b = tl_jit_get(e, t->b, T0);
     count_down(e, b);
-    put(e, t->b, b);  // a move: the flags stay
-    jump_to(e, TL_CC_NE, t->to);
+    tl_jit_put(e, t->b, b);  // a move: the flags stay
+    tl_jit_jump_to(e, TL_CC_NE, t->to);
     return;
   }
   if (t->d >= 0)
-    put_from(e, t->d, a);
-  go_to(e, t->to);
+    tl_jit_put_from(e, t->d, a);
+  tl_jit_go_to(e, t->to);
   here(e, over);
 }
 
@@ -196,7 +196,7 @@ void tl_gen_step(emitter *e, const tl_typed *t) {
 void tl_gen_fconst(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   load_float(e, t, a);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 #endif

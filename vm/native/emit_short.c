@@ -97,16 +97,17 @@ static void test_operands(emitter *e, const tl_typed *t) {
   const int16_t operands[] = {t->b, t->c, t->d};
   uint32_t pc = t->exit < -1 ? e->code->labels[-2 - t->exit].pc
                              : e->code->exits[t->exit].pc;
-  int target = get(e, t->e, T2);
+  int target = tl_jit_get(e, t->e, T2);
   compare_half(e, target, offsetof(tl_object, count), 1);
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_leave_if(e, TL_CC_NE, t);
   read_word(e, T1, target, offsetof(tl_array, dims));
   compare_constant(e, T1, tl_jit_short_limit(e->unit->function, pc, t->d >= 0));
-  leave_if(e, TL_CC_AE, t);
+  tl_jit_leave_if(e, TL_CC_AE, t);
   for (int i = 0; i < 3; i++)
     if (is_array(t, i) && operands[i] != t->e) {
-      compare_word(e, T1, get(e, operands[i], T2), offsetof(tl_array, dims));
-      leave_if(e, TL_CC_NE, t);
+      compare_word(e, T1, tl_jit_get(e, operands[i], T2),
+                   offsetof(tl_array, dims));
+      tl_jit_leave_if(e, TL_CC_NE, t);
     }
 }
 
@@ -120,7 +121,7 @@ static short_loop begin(emitter *e, const tl_typed *t) {
     if (!is_array(t, i))
       continue;
     int to = s.from[i] = pointers[used++];
-    read_word(e, to, get(e, operands[i], to), offsetof(tl_array, data));
+    read_word(e, to, tl_jit_get(e, operands[i], to), offsetof(tl_array, data));
     take_item(e, to, to, T1, s.size);
     if (operands[i] == t->e)
       s.to = (int8_t)to;
@@ -176,7 +177,7 @@ void tl_gen_short(emitter *e, const tl_typed *t) {
     read_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));
   count_result(e, three);
   if (t->a != t->e)
-    put_from(e, t->a, get(e, t->e, T0));
+    tl_jit_put_from(e, t->a, tl_jit_get(e, t->e, T0));
 }
 
 #else

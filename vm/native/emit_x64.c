@@ -51,9 +51,9 @@ void tl_jit_convert(emitter *e, const tl_typed *t, int i, int r, int to) {
   clear_float(e, to);
   int how = from == TL_FLOAT32 ? TL_X64_SS : TL_X64_SD;
   if (from == TL_UINT64)
-    convert_unsigned(e, t, to, get(e, r, TL_AX));
+    convert_unsigned(e, t, to, tl_jit_get(e, r, TL_AX));
   else if (!is_float(r))
-    tl_x64_rr(&e->as, width(t) | TL_X64_W, 0x2a, to, get(e, r, TL_AX));
+    tl_x64_rr(&e->as, width(t) | TL_X64_W, 0x2a, to, tl_jit_get(e, r, TL_AX));
   else if (e->reg[r] >= 0)
     tl_x64_rr(&e->as, how, 0x5a, to, e->reg[r]);
   else
@@ -91,6 +91,27 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   return codes[t->condition];
 }
 
+int tl_jit_compare_floats(emitter *e, const tl_typed *t) {
+  parity parity;
+  return compare_floats(e, t, &parity);
+}
+
+// minsd and maxsd give the second operand where neither is less, as where one
+// is NaN.
+void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first) {
+  (void)condition;
+  bool smaller = (t->condition == TL_IF_NLT) != first;
+  int to = e->reg[first ? t->b : t->c], value = get_float(e, t, 1 + first, 0);
+  int opcode = smaller ? 0x5d : 0x5f;
+  if (__builtin_cpu_supports("avx")) {
+    tl_x64_three(&e->as, width(t), opcode, to, value, to);
+  } else {
+    tl_x64_move_float(&e->as, 0, value);
+    tl_x64_rr(&e->as, width(t), opcode, 0, to);
+    tl_x64_move_float(&e->as, to, 0);
+  }
+}
+
 // Equality of floats needs two tests: NaN sets the parity, and is equal to
 // nothing. Both jumps of "not equal" go to one target, and stand in this order
 // because the flags outlive the first.
@@ -99,13 +120,13 @@ void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
   int condition = compare_floats(e, t, &parity);
   if (parity == PARITY_AND_ORDERED) {
     uint32_t unordered = tl_x64_skip(&e->as, TL_CC_P);
-    jump_to(e, condition, t->to);
+    tl_jit_jump_to(e, condition, t->to);
     tl_x64_here(&e->as, unordered);
     return;
   }
   if (parity == PARITY_OR_NOT)
-    jump_to(e, TL_CC_P, t->to);
-  jump_to(e, condition, t->to);
+    tl_jit_jump_to(e, TL_CC_P, t->to);
+  tl_jit_jump_to(e, condition, t->to);
 }
 
 // The result of a comparison as 0 or 1. setcc writes a byte alone, so movzx
@@ -122,7 +143,7 @@ void tl_gen_ftruth(emitter *e, const tl_typed *t) {
   }
   int a = into(e, t->a, TL_AX);
   tl_x64_rr(&e->as, TL_X64_0F, 0xb6, a, TL_AX);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // --- Integers ---------------------------------------------------------------
@@ -140,7 +161,7 @@ static const struct {
 // moves to a first, and where c is in a's register, it has to give way: the two
 // are swapped, or c is copied to rcx. Overflow wraps, as the language says.
 static void two_ints(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
+  int a = into(e, t->a, TL_AX), b = tl_jit_get(e, t->b, TL_AX);
   int c = get_int(e, t, TL_CX);
   if (a == c && a != b && sums[t->op].commutes) {
     c = b;
@@ -164,7 +185,7 @@ void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
     two_ints(e, t);
     return;
   }
-  int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
+  int a = into(e, t->a, TL_AX), b = tl_jit_get(e, t->b, TL_AX);
   int32_t imm = (int32_t)t->imm;
   if (t->op == TL_TYPED_MUL) {
     tl_x64_rr(&e->as, TL_X64_W, 0x69, a, b);
@@ -197,14 +218,14 @@ static void shift_by(emitter *e, const tl_typed *t, int in) {
 void tl_gen_shift(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   if (t->c < 0) {
-    tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
+    tl_x64_move(&e->as, a, tl_jit_get(e, t->b, TL_AX));
     shift_by(e, t, a);
   } else {
     int bits = 8 * (int)tl_itemsize(tl_jit_dtype(t->type));
-    tl_x64_move(&e->as, TL_CX, get(e, t->c, TL_CX));
+    tl_x64_move(&e->as, TL_CX, tl_jit_get(e, t->c, TL_CX));
     tl_x64_ri(&e->as, 7, TL_CX, bits - 1);
-    leave_if(e, TL_CC_A, t);
-    tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
+    tl_jit_leave_if(e, TL_CC_A, t);
+    tl_x64_move(&e->as, TL_AX, tl_jit_get(e, t->b, TL_AX));
     tl_x64_rr(&e->as, TL_X64_W, 0xd3, digit_of(t), TL_AX);
     tl_x64_move(&e->as, a, TL_AX);
   }
@@ -219,12 +240,12 @@ static void divide_unsigned(emitter *e, const tl_typed *t) {
   tl_x64_move(as, TL_CX, get_int(e, t, TL_CX));
   if (t->c >= 0) {
     tl_x64_rr(as, TL_X64_W, 0x85, TL_CX, TL_CX);
-    leave_if(e, TL_CC_E, t);
+    tl_jit_leave_if(e, TL_CC_E, t);
   }
-  tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
+  tl_x64_move(as, TL_AX, tl_jit_get(e, t->b, TL_AX));
   tl_x64_rr(as, 0, 0x31, TL_DX, TL_DX);
   tl_x64_rr(as, TL_X64_W, 0xf7, 6, TL_CX);
-  put_from(e, t->a, t->op == TL_TYPED_MOD ? TL_DX : TL_AX);
+  tl_jit_put_from(e, t->a, t->op == TL_TYPED_MOD ? TL_DX : TL_AX);
 }
 
 // Towards minus infinity: where the rest is not 0 and has another sign than the
@@ -247,9 +268,9 @@ void tl_gen_divide(emitter *e, const tl_typed *t) {
   if (t->c >= 0) {
     tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_CX, 1);
     tl_x64_ri(as, 7, TL_AX, 1);
-    leave_if(e, TL_CC_BE, t);
+    tl_jit_leave_if(e, TL_CC_BE, t);
   }
-  tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
+  tl_x64_move(as, TL_AX, tl_jit_get(e, t->b, TL_AX));
   tl_as_byte(as, 0x48);  // cqo
   tl_as_byte(as, 0x99);
   tl_x64_rr(as, TL_X64_W, 0xf7, 7, TL_CX);
@@ -277,11 +298,11 @@ void tl_gen_divide(emitter *e, const tl_typed *t) {
 // twice the result fits, too. cvttsd2si gives INT64_MIN for all that it cannot
 // convert, NaN among it, and twice that overflows, too.
 void tl_gen_truncate(emitter *e, const tl_typed *t) {
-  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2c, TL_AX, get(e, t->b, 0));
+  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2c, TL_AX, tl_jit_get(e, t->b, 0));
   tl_x64_move(&e->as, TL_CX, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, TL_CX);
-  leave_if(e, TL_CC_O, t);
-  put_from(e, t->a, TL_AX);
+  tl_jit_leave_if(e, TL_CC_O, t);
+  tl_jit_put_from(e, t->a, TL_AX);
 }
 
 // --- Floats -----------------------------------------------------------------
@@ -316,7 +337,7 @@ void tl_gen_two_floats(emitter *e, const tl_typed *t) {
   }
   if (reads)
     add_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // The smaller or larger of b and c as the kernels have it: b where they are
@@ -334,7 +355,7 @@ void tl_gen_fextreme(emitter *e, const tl_typed *t) {
   tl_x64_here(&e->as, first);
   tl_x64_here(&e->as, unordered);
   tl_x64_move_float(&e->as, a, 0);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // Roots are the processor's, correctly rounded. Signs change by masks, as C
@@ -355,13 +376,13 @@ void tl_gen_one_float(emitter *e, const tl_typed *t) {
   } else {
     bool negates = t->op == TL_TYPED_FNEG, is_short = t->dtype == TL_FLOAT32;
     int64_t sign = is_short ? INT64_C(1) << 31 : INT64_MIN;
-    int b = get(e, t->b, 0);
+    int b = tl_jit_get(e, t->b, 0);
     tl_x64_constant(&e->as, TL_DX, negates ? sign : ~sign);
     tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, 1, TL_DX);
     tl_x64_move_float(&e->as, a, b);
     tl_x64_rr(&e->as, TL_X64_PD, negates ? 0x57 : 0x54, a, 1);
   }
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
 }
 
 // The rounding of floats has an instruction where the processor has SSE 4.1
@@ -377,7 +398,7 @@ bool tl_jit_round(emitter *e, const tl_typed *t) {
   if (mode == 0 || !is_float(t->a) || tl_jit_dtype(t->from[1]) != t->dtype ||
       !__builtin_cpu_supports("sse4.1"))
     return false;
-  int a = into(e, t->a, 0), b = get(e, t->b, 0);
+  int a = into(e, t->a, 0), b = tl_jit_get(e, t->b, 0);
   if (t->dtype == TL_FLOAT32) {
     tl_x64_move_float(&e->as, a, b);
     b = a;
@@ -386,7 +407,7 @@ bool tl_jit_round(emitter *e, const tl_typed *t) {
   tl_as_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
   tl_as_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
   tl_as_byte(&e->as, mode);
-  put(e, t->a, a);
+  tl_jit_put(e, t->a, a);
   return true;
 }
 

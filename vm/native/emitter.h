@@ -26,6 +26,10 @@ typedef struct fix {
   int32_t to;
 } fix;
 
+// Registers of the processor that one loop may have for something else, and
+// operations that are left out in it.
+enum { MOST_LENT = 6, MOST_LEFT_OUT = 2 };
+
 // The tables are one block of memory; the bytes of the code grow by themselves.
 // Operations and exits are borrowed from the code, and stay where they are, so
 // pointers to them are good as long as the emitter.
@@ -34,7 +38,14 @@ typedef struct emitter {
   tl_jit_unit *unit;
   tl_assembler as;
   int8_t reg[TL_JIT_REGISTERS];  // -1: at home
-  uint32_t frame_size;           // bytes for the facts
+  // Bytes for the facts, and where behind these values are kept while a loop
+  // has their registers for something else.
+  uint32_t frame_size;
+  int32_t lent_at;
+  // Appends operations up to number [to], with the choices among them.
+  void (*append)(struct emitter *e, uint32_t from, uint32_t to);
+  uint32_t leaves_out[MOST_LEFT_OUT], left_out;  // operations, and how many
+  int32_t next_label;  // the first of those that are no typed operation's
   // Of labels and exits, by their numbers, where they are; 0: nowhere yet.
   uint32_t *label_at, *exit_at;
   fix *fixes;
@@ -73,19 +84,17 @@ static inline void note_fix(emitter *e, fix_kind kind, int32_t to) {
       (fix){.at = e->as.size, .kind = (uint8_t)kind, .to = to};
 }
 
+// The condition is that of the comparison that was appended last.
+void tl_jit_jump_if(emitter *e, int condition, fix_kind kind, int32_t to);
+
 // Between a register of the processor and a home.
-static inline void load(emitter *e, int to, int r);
-static inline void store(emitter *e, int from, int r);
+void tl_jit_load(emitter *e, int to, int r);
+void tl_jit_store(emitter *e, int from, int r);
 
 // The processor's register that has r, which may be [scratch]. Two operands
 // that may both be at home need two scratch registers. Loading does not change
 // the flags.
-static inline int get(emitter *e, int r, int scratch) {
-  if (e->reg[r] >= 0)
-    return e->reg[r];
-  load(e, scratch, r);
-  return scratch;
-}
+int tl_jit_get(emitter *e, int r, int scratch);
 // Where to compute r; put ends that. The place may be that of an operand, so
 // operands are read before it is written.
 static inline int into(const emitter *e, int r, int scratch) {
@@ -93,7 +102,4 @@ static inline int into(const emitter *e, int r, int scratch) {
 }
 // Stores what `into` gave where r has no register; a store leaves the flags.
 // The whole 8 bytes of the home are written, also of a float32.
-static inline void put(emitter *e, int r, int from) {
-  if (e->reg[r] < 0)
-    store(e, from, r);
-}
+void tl_jit_put(emitter *e, int r, int from);

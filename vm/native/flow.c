@@ -4,6 +4,45 @@
 
 #include "vm/native/typed.h"
 
+bool tl_jit_is_scalar(tl_jit_type t) {
+  int dtype = (t & ~TL_TYPE_WEAK) - TL_TYPE_SCALAR;
+  return tl_jit_has_dtype(dtype);
+}
+
+bool tl_jit_is_float(tl_jit_type t) {
+  return tl_jit_is_scalar(t) && tl_dtype_is_real(tl_jit_dtype(t));
+}
+
+bool tl_jit_is_integer(tl_jit_type t) {
+  return tl_jit_is_scalar(t) && tl_dtype_is_integer(tl_jit_dtype(t));
+}
+
+tl_jit_type tl_jit_type_of(uint64_t tag) {
+  int weak = (tag & TL_WEAK) != 0 ? TL_TYPE_WEAK : 0;
+  uint64_t dtype = tag >> 8 & 0xff;
+  return (tag & TL_CLASS_SCALAR) != 0 && tl_jit_has_dtype((int)dtype)
+             ? (tl_jit_type)((TL_TYPE_SCALAR + dtype) | (uint64_t)weak)
+             : (tl_jit_type)TL_TYPE_ENTRY;
+}
+
+int tl_tag_length_kind(uint64_t tag) {
+  if ((tag & TL_CLASS_ARRAY) != 0)
+    return tl_is_of_rank(tag, 0) ? -1 : TL_KIND_ARRAY;
+  return tl_tag_is_kind(tag, TL_KIND_LIST) ||
+                 tl_tag_is_kind(tag, TL_KIND_RECORD) ||
+                 tl_tag_is_kind(tag, TL_KIND_STRING) ||
+                 tl_tag_is_kind(tag, TL_KIND_RANGE)
+             ? (uint8_t)(tag >> 8)
+             : -1;
+}
+
+uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot, tl_jit_type t) {
+  return tl_jit_is_scalar(t)      ? tl_jit_tag(t)
+         : tl_jit_is_reference(t) ? unit->references[t - TL_TYPE_REFERENCE]
+         : t == TL_TYPE_ENTRY     ? unit->tags[slot]
+                                  : 0;
+}
+
 // The hidden slots of loops stand side by side, and decoding names the first.
 // FORR uses three: the next value, what is left and the step; MORE and NEXT
 // two: the array and the position.

@@ -21,17 +21,17 @@
 // beginning of an iteration.
 //
 // A short loop in it, of a known number of iterations, is written out; with it
-// the loop around it is one without others, and its indices are constants. That
-// there is fuel for all polls of an iteration is then tested once:
+// the loop around it is one without others, and its indices are constants.
+// Where nothing leaves, the polls of all iterations that there is fuel for are
+// taken before:
 //
-//     for k in 0..n {                k = move t4
-//       for a in 0..3 {              row0 = row x[k]
-//         s += x[k, a]               fuel 4 -> 9c
+//     for k in 0..n {                chunk t5 row1 -> 9c
+//       for a in 0..3 {              k = move t4
+//         s += x[k, a]               row0 = row x[k]
 //       }                            t = fread row0[0]     s = fadd s, t
 //     }                              t = fread row0[1]     s = fadd s, t
 //                                    t = fread row0[2]     s = fadd s, t
-//                                    spend 3
-//                                    poll …
+//                                    t4 = step t5, t6 …
 //
 // New operations go behind the old ones in the same table, and take their place
 // in the end, so the pass is linear in them; a loop that is large is left
@@ -99,22 +99,14 @@ static bool read_indices(const tl_hoisting *x, uint32_t at, index *first,
 }
 
 // Whether the second form has a guard or polls to gain by, and nothing in it
-// writes what its guards rely on. Where fuel is asked for at the head, no jump
-// goes back.
+// writes what its guards rely on.
 static bool is_worth_it(tl_hoisting *x) {
   const tl_typed *ops = x->new.ops;
   bool gains = tl_hoist_is_closed(x);
   x->written = 0;
-  for (uint32_t i = 1; i + 2 < x->new.size; i++) {
-    const tl_typed *t = &ops[i];
-    if (tl_typed_has_result(t))
-      x->written |= UINT64_C(1) << t->a % TL_JIT_SLOTS;
-    if (x->spent > 0 && t->op != TL_TYPED_LABEL && t->to >= 0) {
-      uint32_t to = tl_hoist_find_label(&x->new, t->to);
-      if (to > 0 && to < i)
-        return false;
-    }
-  }
+  for (uint32_t i = 1; i + 2 < x->new.size; i++)
+    if (tl_typed_has_result(&ops[i]))
+      x->written |= UINT64_C(1) << ops[i].a % TL_JIT_SLOTS;
   uint64_t fixed = UINT64_C(7) << x->hidden | UINT64_C(1) << x->variable;
   index first, last;
   for (uint32_t i = 1; i + 2 < x->new.size && !gains; i++)
@@ -212,7 +204,8 @@ static bool hoist_access(tl_hoisting *x, uint32_t at, tl_typed *out) {
   out->dtype = t->dtype;
   out->e = (int16_t)address;
   out->imm = last.offset;
-  bool tests = t->op == TL_TYPED_STORE && !tl_typed_is_of_float(t);
+  bool tests = t->op == TL_TYPED_STORE && !tl_typed_is_of_float(t) &&
+               (int)tl_jit_dtype(t->from[0]) != t->dtype;
   out->exit = tests ? t->exit : -1;
   return true;
 }
@@ -273,36 +266,22 @@ static uint64_t read_from(const tl_jit_code *code, const tl_typed *t,
 
 // Leaves out operations from [start] on whose results nobody reads, such as
 // arguments of a call for which there is an operation, and indices whose
-// constants moved into the accesses; and makes one of spendings of fuel between
-// which nothing leaves. It goes from each block's end to its beginning. A
-// loop's body may begin with the variable, which is looked for there.
-//
-//     t9 = const 0      unread         t6 = fread row0[0]
-//     t6 = fread row0[0]               s = fadd s, t6
-//     s = fadd s, t6                   t6 = fread row0[1]
-//     spend 1           joins          s = fadd s, t6
-//     …                                spend 2
+// constants moved into the accesses. It goes from each block's end to its
+// beginning. A loop's body may begin with the variable, which is looked for
+// there.
 static void tidy(tl_jit_code *code, uint32_t start) {
   uint64_t slots = UINT64_MAX;
   uint32_t to = code->op_count;
-  tl_typed *later = NULL;
   for (uint32_t i = code->op_count; i-- > start;) {
     const tl_typed *t = &code->ops[i];
     bool only_writes = t->op == TL_TYPED_CONST || t->op == TL_TYPED_RCONST ||
                        t->op == TL_TYPED_FCONST || t->op == TL_TYPED_MOVE ||
                        t->op == TL_TYPED_FMOVE || t->op == TL_TYPED_ADD ||
                        t->op == TL_TYPED_SUB;
-    bool joins = t->op == TL_TYPED_SPEND && later != NULL;
-    if (joins)
-      later->imm += t->imm;
-    if (joins || (only_writes && i > 0 && t[-1].op != TL_TYPED_LABEL &&
-                  (slots >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0))
+    if (only_writes && i > 0 && t[-1].op != TL_TYPED_LABEL &&
+        (slots >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0)
       continue;
     slots = read_from(code, t, slots);
-    if (t->op == TL_TYPED_SPEND)
-      later = &code->ops[to - 1];
-    else if (t->exit >= 0 || tl_jit_jumps(t->op) || t->op == TL_TYPED_LABEL)
-      later = NULL;
     code->ops[--to] = *t;
   }
   memmove(&code->ops[start], &code->ops[to],
@@ -339,7 +318,7 @@ static void append_rest(tl_hoisting *x, int rest) {
 //
 //     head   guard …  row …  chunk …     fails: to the slow form's head
 //            jump -> fast
-//     fast   variable  row …  fuel …     no fuel: to the slow form's head
+//     fast   variable  row …
 //            body
 //            step -> fast
 //            rest, and on behind the loop
@@ -363,6 +342,7 @@ static void append_fast(tl_hoisting *x) {
   if (closed) {
     tl_typed t = make(x, TL_TYPED_CHUNK, x->hidden + 1, TL_JIT_NONE);
     t.d = (int16_t)rest;
+    t.imm = x->polls;
     t.to = x->at->slow;
     append(x, &t);
     x->at->returns = true;
@@ -374,10 +354,6 @@ static void append_fast(tl_hoisting *x) {
   append_label(x, TL_TYPED_LABEL, fast);
   append(x, &ops[0]);
   append_rows(x, true);
-  if (x->spent > 0) {
-    append_label(x, TL_TYPED_FUEL, x->at->slow);
-    code->ops[code->op_count - 1].imm = x->spent;
-  }
   uint32_t start = code->op_count;
   ops[size - 2].to = fast;
   for (uint32_t i = 1; i < size; i++) {
@@ -385,7 +361,7 @@ static void append_fast(tl_hoisting *x) {
       code->labels[ops[i].to].loop = fast;
     if (closed && i == size - 1)
       append_rest(x, rest);
-    if (!closed || i != size - 3)
+    if (!closed || ops[i].op != TL_TYPED_POLL)
       append(x, &ops[i]);
   }
   tidy(code, start);
@@ -456,7 +432,7 @@ static void try_loop(tl_hoisting *x, int32_t head) {
           copy_label(code, x->new.ops[i].to, -1);
   for (uint32_t i = 0; i < x->block_count; i++)
     code->labels[x->blocks[i]].member = x->loop_count;
-  at->returns = x->spent > 0 || is_entered(code, x->loop_count, head);
+  at->returns = is_entered(code, x->loop_count, head);
   x->loop_count++;
 }
 
@@ -498,43 +474,40 @@ static void redirect(tl_jit_code *code) {
 
 // --- What registers are worth -----------------------------------------------
 
-// What an operation's operands weigh: those of loops count tenfold for each
-// level, and those of slow forms next to nothing. An array is weighed by its
-// address and its lengths.
-static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
+void tl_jit_weigh(const tl_typed *t, float weight, float *weights) {
   const int16_t operands[] = {t->a, t->b, t->c};
   const uint8_t *kinds = tl_typed_ops[t->op].kinds;
   bool is_item = t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_STORE;
   for (int i = 0; i < 3; i++)
     if (kinds[i] != TL_OPERAND__ && kinds[i] != TL_OPERAND_A &&
         operands[i] >= 0)
-      code->weights[operands[i]] += weight;
+      weights[operands[i]] += weight;
   if (t->other != TL_TYPE_UNKNOWN)
-    code->weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] +=
-        weight;
+    weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] += weight;
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   if (t->op == TL_TYPED_CHUNK || (t->op == TL_TYPED_SHORT && t->d >= 0)) {
-    code->weights[t->d] += weight;
+    weights[t->d] += weight;
   } else if (t->op == TL_TYPED_ROW) {
-    code->weights[t->d] += weight;
-    code->weights[facts] += weight;
-    code->weights[facts + 2] += weight;
+    weights[t->d] += weight;
+    weights[facts] += weight;
+    weights[facts + 2] += weight;
   } else if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_WRITE) {
-    code->weights[t->e] += weight;
+    weights[t->e] += weight;
   } else if (is_item || t->op == TL_TYPED_ITEM || t->op == TL_TYPED_SETITEM) {
     const int further[] = {t->d, t->e};
     float fact = is_item ? weight : 0;
-    code->weights[is_item ? facts : t->b] += fact;
-    code->weights[is_item ? facts + 1 : t->b] += fact;
+    weights[is_item ? facts : t->b] += fact;
+    weights[is_item ? facts + 1 : t->b] += fact;
     for (int i = 0; i < 2 && further[i] >= 0; i++) {
-      code->weights[further[i]] += weight;
-      code->weights[is_item ? facts + 2 + i : t->b] += 2 * fact;
+      weights[further[i]] += weight;
+      weights[is_item ? facts + 2 + i : t->b] += 2 * fact;
     }
   }
 }
 
-// Of all operations; those from [slow] on are of slow forms. Guards and chunks
-// before a loop are done as often as it is entered.
+// Of all operations: those of loops count tenfold for each level, and those of
+// slow forms, from [slow] on, next to nothing. Guards and chunks before a loop
+// are done as often as it is entered.
 static void weigh_all(tl_jit_code *code, uint32_t slow) {
   static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
   float weight = 1;
@@ -544,7 +517,7 @@ static void weigh_all(tl_jit_code *code, uint32_t slow) {
       weight = weights[code->flow->depth[code->labels[t->to].pc]] *
                (i < slow ? 1 : 1e-3f);
     bool before = t->op == TL_TYPED_GUARD || t->op == TL_TYPED_CHUNK;
-    weigh(code, t, before ? 0.1f * weight : weight);
+    tl_jit_weigh(t, before ? 0.1f * weight : weight, code->weights);
   }
 }
 

@@ -51,7 +51,7 @@ typedef struct tl_hoisting {
   tl_hoist_body old, new;
   int hidden, variable;
   uint64_t written;  // slots, but for the two and what the step writes
-  int64_t spent;     // fuel, by loops that were written out
+  int64_t polls;     // of an iteration
   // What the second form's accesses want before it.
   tl_typed guards[TL_HOIST_GUARDS];
   uint32_t guard_count;
@@ -82,6 +82,6 @@ static inline uint32_t tl_hoist_find_label(const tl_hoist_body *loop,
 // form, with short loops written out; false: it has none. The bodies of short
 // loops, and their labels, are left to the slow form.
 bool tl_hoist_read(tl_hoisting *x);
-// Whether nothing leaves the second form before its end, which is a poll and
-// the step: then the polls of many iterations may be taken at once.
+// Whether nothing but polls leaves the second form before its end, which is a
+// poll and the step: then those of many iterations may be taken at once.
 bool tl_hoist_is_closed(const tl_hoisting *x);

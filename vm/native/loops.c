@@ -95,13 +95,12 @@ static void add_constant(tl_hoisting *x, int slot, int64_t value) {
   add(&x->new, &t);
 }
 
-// Adds all iterations of the loop, which spend fuel instead of polling. The
-// hidden slots are as they would be where something leaves; mostly nothing
-// does, and they are idle.
+// Adds all iterations of the loop. The hidden slots are as they would be where
+// something leaves; where nothing does, they are idle.
 //
-//         jump -> L                  a = const 0   body   spend 1
+//         jump -> L                  a = const 0   body   poll
 //     L   a = move t6                t6 = const 1  t7 = const 1
-//         body                       a = const 1   body   spend 1
+//         body                       a = const 1   body   poll
 //         poll                       t6 = const 2  t7 = const 0
 //         t6 = step t7, t8 -> L      jump
 //         jump
@@ -112,16 +111,7 @@ static void write_out(tl_hoisting *x, const short_loop *s) {
     uint32_t from = i == 0 ? s->first : s->second;
     step = i == 0 ? s->first_step : s->second_step;
     add_constant(x, ops[from].a, s->start + i * s->by);
-    for (uint32_t k = from + 1; k < step; k++) {
-      tl_typed t = ops[k];
-      if (t.op == TL_TYPED_POLL) {
-        t.op = TL_TYPED_SPEND;
-        t.exit = -1;
-        t.imm = 1;
-        x->spent++;
-      }
-      add(&x->new, &t);
-    }
+    for (uint32_t k = from + 1; k < step; k++) add(&x->new, &ops[k]);
     add_constant(x, s->hidden, s->start + (i + 1) * s->by);
     add_constant(x, s->hidden + 1, s->count - 1 - i);
   }
@@ -252,11 +242,10 @@ bool tl_hoist_read(tl_hoisting *x) {
   if (!find_blocks(x) || !read_blocks(x))
     return false;
   uint32_t end = x->old.size - 2;
-  int64_t polls = 0;
   x->hidden = ops[end].a;
   x->variable = ops[0].a;
   x->new.size = 0;
-  x->spent = 0;
+  x->polls = 0;
   if (ops[0].op != TL_TYPED_MOVE || ops[0].b != x->hidden ||
       x->hidden + 2 >= TL_JIT_SLOTS)
     return false;
@@ -275,28 +264,30 @@ bool tl_hoist_read(tl_hoisting *x) {
     if (i < end &&
         (is_refused(t) || t->op == TL_TYPED_STEP || t->to == x->at->head))
       return false;
-    polls += t->op == TL_TYPED_POLL;
     add(&x->new, t);
   }
-  if (x->spent > 0)
-    x->spent += polls;
-  return x->new.size <= TL_HOIST_OPS;
+  if (x->new.size > TL_HOIST_OPS)
+    return false;
+  for (uint32_t i = 0; i < x->new.size; i++)
+    x->polls += x->new.ops[i].op == TL_TYPED_POLL;
+  return true;
 }
 
-// Whether nothing leaves the second form before its end, which is a poll and
-// the step: then the polls of many iterations may be taken at once.
+// Those of loops that were written out are as many each time if no branch is
+// before them.
 bool tl_hoist_is_closed(const tl_hoisting *x) {
   const tl_typed *ops = x->new.ops;
-  if (x->spent > 0 || x->new.size < 4 ||
-      ops[x->new.size - 3].op != TL_TYPED_POLL)
+  bool branches = false;
+  if (x->new.size < 4 || ops[x->new.size - 3].op != TL_TYPED_POLL)
     return false;
   for (uint32_t i = 1; i + 3 < x->new.size; i++) {
-    bool goes = tl_jit_jumps(ops[i].op);
-    if (ops[i].exit >= 0 || ops[i].op >= TL_TYPED_CALL ||
+    bool goes = tl_jit_jumps(ops[i].op), polls = ops[i].op == TL_TYPED_POLL;
+    if ((polls ? branches : ops[i].exit >= 0) || ops[i].op >= TL_TYPED_CALL ||
         ops[i].op == TL_TYPED_EXIT || ops[i].op == TL_TYPED_STEP ||
         (goes &&
          (ops[i].to < 0 || tl_hoist_find_label(&x->new, ops[i].to) < i)))
       return false;
+    branches |= goes;
   }
   return true;
 }

@@ -181,6 +181,13 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_a64_memory(&e->as, TL_A64_LDR_32, TL_X16, base, at);
   compare_constant(e, TL_X16, with);
 }
+// Not equal where the register is no multiple of a power of two above 1: ands,
+// with as many of the lowest bits.
+static inline void test_multiple(emitter *e, int r, int of) {
+  const int ands_low = (int)0xf2400000;
+  tl_a64_rr(&e->as, ands_low | (__builtin_ctz((unsigned)of) - 1) << 10, TL_ZERO,
+            r);
+}
 // Not equal where the byte has one of the bits.
 static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_a64_memory(&e->as, TL_A64_LDR_8, TL_X16, base, at);
@@ -192,7 +199,7 @@ static inline void set_condition(emitter *e, int to, int condition) {
   tl_a64_set(&e->as, to, condition);
 }
 static inline void compare_fact(emitter *e, int r, int fact) {
-  compare_int(e, r, get(e, fact, TL_X16));
+  compare_int(e, r, tl_jit_get(e, fact, TL_X16));
 }
 // to *= by; returns the condition that says that it does not fit: the upper
 // half is not the sign of the lower one.
@@ -212,7 +219,7 @@ static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_a64_select(&e->as, TL_A64_CSEL, to, from, to, condition);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
-  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, get(e, fact, TL_X16));
+  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, tl_jit_get(e, fact, TL_X16));
 }
 // to = the address of an item of [size] bytes.
 static inline void take_item(emitter *e, int to, int items, int index,
@@ -318,13 +325,6 @@ static inline void less_fuel(emitter *e, int to) {
 static inline void spend_fuel(emitter *e, int from) {
   tl_a64_rrr(&e->as, TL_A64_SUBS_32, FUEL, FUEL, from);
 }
-static inline void compare_fuel(emitter *e, int32_t number) {
-  tl_a64_sum(&e->as, TL_A64_SUBS_32, TL_ZERO, FUEL, number);
-}
-static inline void spend_constant(emitter *e, int32_t number) {
-  tl_a64_sum(&e->as, TL_A64_SUBS_32, FUEL, FUEL, number);
-}
-
 // Calls a function of C, which may write all of x0 to x18. Its arguments are in
 // theirs already.
 static inline void call_c(emitter *e, intptr_t function) {

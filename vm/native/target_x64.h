@@ -199,6 +199,11 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_x64_rm(&e->as, 0, 0x81, 7, base, at);
   tl_as_word(&e->as, (uint32_t)with);
 }
+// Not equal where the register is no multiple of a power of two, up to 128.
+static inline void test_multiple(emitter *e, int r, int of) {
+  tl_x64_rr(&e->as, TL_X64_BYTE, 0xf6, 0, r);
+  tl_as_byte(&e->as, of - 1);
+}
 // Not equal where the byte has one of the bits.
 static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
@@ -223,7 +228,10 @@ static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, to, from);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
-  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));
+  if (e->reg[fact] >= 0)
+    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, e->reg[fact]);
+  else
+    multiply_word(e, to, TL_SP, home(fact));
 }
 // to = the address of an item of [size] bytes.
 static inline void take_item(emitter *e, int to, int items, int index,
@@ -339,15 +347,6 @@ static inline void less_fuel(emitter *e, int to) {
 static inline void spend_fuel(emitter *e, int from) {
   tl_x64_rr(&e->as, 0, 0x2b, FUEL, from);
 }
-static inline void compare_fuel(emitter *e, int32_t number) {
-  tl_x64_rr(&e->as, 0, 0x81, 7, FUEL);
-  tl_as_word(&e->as, (uint32_t)number);
-}
-static inline void spend_constant(emitter *e, int32_t number) {
-  tl_x64_rr(&e->as, 0, 0x81, 5, FUEL);
-  tl_as_word(&e->as, (uint32_t)number);
-}
-
 // Calls a function of C, which may write all registers but rbx, rbp, r12 to
 // r15. Its arguments are in theirs already; rax is not among them.
 static inline void call_c(emitter *e, intptr_t function) {

@@ -123,10 +123,7 @@ static inline bool tl_jit_has_dtype(int dtype) {
 
 // What a type is, weak or not. A scalar is what lies in its slot: all numbers
 // but complex128 and float16, and bools. Only items of 8 bytes are ever weak.
-static inline bool tl_jit_is_scalar(tl_jit_type t) {
-  int dtype = (t & ~TL_TYPE_WEAK) - TL_TYPE_SCALAR;
-  return tl_jit_has_dtype(dtype);
-}
+bool tl_jit_is_scalar(tl_jit_type t);
 // The dtype of a scalar's type.
 static inline tl_dtype tl_jit_dtype(tl_jit_type t) {
   return (tl_dtype)((t & ~TL_TYPE_WEAK) - TL_TYPE_SCALAR);
@@ -138,25 +135,15 @@ static inline tl_jit_type tl_jit_of_dtype(tl_dtype dtype) {
 // A float of either width, which registers for floats hold; all other scalars
 // are in those for integers, of any width extended to 64 bits as slots have
 // them.
-static inline bool tl_jit_is_float(tl_jit_type t) {
-  return tl_jit_is_scalar(t) && tl_dtype_is_real(tl_jit_dtype(t));
-}
+bool tl_jit_is_float(tl_jit_type t);
 // An integer of any width, signed or not; a bool is none.
-static inline bool tl_jit_is_integer(tl_jit_type t) {
-  return tl_jit_is_scalar(t) && tl_dtype_is_integer(tl_jit_dtype(t));
-}
+bool tl_jit_is_integer(tl_jit_type t);
 // An int64, as ranges have them.
 static inline bool tl_jit_is_int(tl_jit_type t) {
   return (t & ~TL_TYPE_WEAK) == TL_TYPE_INT;
 }
 // The type of a tag; of what is no scalar that units compute with, ENTRY.
-static inline tl_jit_type tl_jit_type_of(uint64_t tag) {
-  int weak = (tag & TL_WEAK) != 0 ? TL_TYPE_WEAK : 0;
-  uint64_t dtype = tag >> 8 & 0xff;
-  return (tag & TL_CLASS_SCALAR) != 0 && tl_jit_has_dtype((int)dtype)
-             ? (tl_jit_type)((TL_TYPE_SCALAR + dtype) | (uint64_t)weak)
-             : (tl_jit_type)TL_TYPE_ENTRY;
-}
+tl_jit_type tl_jit_type_of(uint64_t tag);
 // Whether the slot has an object that the unit knows by its tag.
 static inline bool tl_jit_is_reference(tl_jit_type t) {
   return t >= TL_TYPE_REFERENCE && t < TL_TYPE_REFERENCE + TL_JIT_TAGS;
@@ -228,16 +215,7 @@ static inline bool tl_tag_is_short(uint64_t tag) {
 }
 // What has a length, by the kind that operations have of it: of all arrays
 // ARRAY; -1: it has none.
-static inline int tl_tag_length_kind(uint64_t tag) {
-  if ((tag & TL_CLASS_ARRAY) != 0)
-    return tl_is_of_rank(tag, 0) ? -1 : TL_KIND_ARRAY;
-  return tl_tag_is_kind(tag, TL_KIND_LIST) ||
-                 tl_tag_is_kind(tag, TL_KIND_RECORD) ||
-                 tl_tag_is_kind(tag, TL_KIND_STRING) ||
-                 tl_tag_is_kind(tag, TL_KIND_RANGE)
-             ? (uint8_t)(tag >> 8)
-             : -1;
-}
+int tl_tag_length_kind(uint64_t tag);
 // The register of a slot that has a scalar of the type.
 static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   return (int)slot + (tl_jit_is_float(t) ? TL_JIT_FLOAT : 0);
@@ -387,12 +365,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* to, unless b + low to b + high are below c; where d is 0 in all */    \
   /* iterations of b's loop */                                             \
   OP(GUARD, _, K, I, J, guard)                                             \
-  /* to, unless there is fuel for more than imm polls */                   \
-  OP(FUEL, _, _, _, J, ask_fuel)                                           \
-  /* imm polls at once, behind a FUEL */                                   \
-  OP(SPEND, _, _, _, _, spend)                                             \
-  /* takes all polls of the next iterations at once, at most b; d = b - */ \
-  /* those, b = those; to: no fuel */                                      \
+  /* takes all polls, imm each, of the next iterations at once, at most */ \
+  /* b; d = b - those, b = those; to: no fuel */                           \
   OP(CHUNK, _, I, _, J, chunk)                                             \
   /* a = d, what CHUNK has put aside */                                    \
   OP(REST, ID, _, _, _, rest)                                              \
@@ -400,7 +374,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(ROW, _, K, A, _, row)                                                 \
   /* a = item b + imm of array c, or of its row e */                       \
   OP(READ, VD, K, A, _, read)                                              \
-  /* the same item = a; exit as of STORE */                                \
+  /* the same item = a; exit as of STORE, or none where all fit */         \
   OP(WRITE, V, K, A, _, write)                                             \
   /* a = variable imm of the module, borrowed; exit: it has another */     \
   /* type */                                                               \
@@ -669,13 +643,7 @@ typedef struct tl_jit_code {
 } tl_jit_code;
 
 // The tag of a slot that has the type; 0: it is not known.
-static inline uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot,
-                                     tl_jit_type t) {
-  return tl_jit_is_scalar(t)      ? tl_jit_tag(t)
-         : tl_jit_is_reference(t) ? unit->references[t - TL_TYPE_REFERENCE]
-         : t == TL_TYPE_ENTRY     ? unit->tags[slot]
-                                  : 0;
-}
+uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot, tl_jit_type t);
 
 // Whether two units give results of the same types, in the same way.
 static inline bool tl_jit_gives_same(const tl_jit_unit *u,
@@ -825,6 +793,10 @@ int32_t tl_jit_short_limit(const tl_prototype *function, uint32_t pc,
 // once, for operations that are complete. Where there is no room they stay as
 // they are.
 void tl_jit_hoist(tl_jit_code *code);
+
+// Adds [weight] to those of all registers that the operation reads or writes,
+// an array's address and lengths among them.
+void tl_jit_weigh(const tl_typed *t, float weight, float *weights);
 
 // Whether the operations keep to the rules: registers of the right kind, each
 // read after it was written with that type, at each label what the label says,

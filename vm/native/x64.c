@@ -57,24 +57,55 @@ void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg, int rm) {
   tl_as_put(as, b.bits, b.count);
 }
 
+// The mode in modrm of a displacement: 0 without one, which of rbp and r13
+// would mean something else; 0x40 for one of 8 bits, and 0x80.
+static int mode_of(int base, int32_t displacement) {
+  return displacement == 0 && (base & 7) != TL_BP ? 0
+         : displacement == (int8_t)displacement   ? 0x40
+                                                  : 0x80;
+}
+static void put_displaced(tl_assembler *as, encoding b, int mode,
+                          int32_t displacement) {
+  if (mode == 0)
+    tl_as_put(as, b.bits, b.count);
+  else
+    put_with(as, b, mode == 0x40, displacement);
+}
+
 void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg, int base,
                int32_t displacement) {
-  bool is_short = displacement == (int8_t)displacement;
+  int mode = mode_of(base, displacement);
   encoding b = begin(how, opcode, reg, 0, base);
-  add_byte(&b, (is_short ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7));
+  add_byte(&b, mode | (reg & 7) << 3 | (base & 7));
   if ((base & 7) == TL_SP)
     add_byte(&b, 0x24);
-  put_with(as, b, is_short, displacement);
+  put_displaced(as, b, mode, displacement);
 }
 
 void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg, int base,
                 int index, int scale, int32_t displacement) {
-  bool is_short = displacement == (int8_t)displacement;
+  int mode = mode_of(base, displacement);
   encoding b = begin(how, opcode, reg, index, base);
-  add_byte(&b, (is_short ? 0x44 : 0x84) | (reg & 7) << 3);
+  add_byte(&b, mode | 0x04 | (reg & 7) << 3);
   add_byte(&b,
            __builtin_ctz((unsigned)scale) << 6 | (index & 7) << 3 | (base & 7));
-  put_with(as, b, is_short, displacement);
+  put_displaced(as, b, mode, displacement);
+}
+
+void tl_x64_move(tl_assembler *as, int to, int from) {
+  if (to != from)
+    tl_x64_rr(as, TL_X64_W, 0x8b, to, from);
+}
+
+uint32_t tl_x64_skip(tl_assembler *as, int condition) {
+  tl_as_byte(as, 0x70 | condition);
+  tl_as_byte(as, 0);
+  return as->size;
+}
+
+void tl_x64_here(tl_assembler *as, uint32_t from) {
+  if (!as->is_full)
+    as->bytes[from - 1] = (uint8_t)(as->size - from);
 }
 
 void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm) {

@@ -81,9 +81,9 @@ void tl_x64_open(tl_assembler *as, int how, int opcode, int reg, int index,
 void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg, int rm);
 
 // opcode reg, [base + displacement]
-// The modes are 01, a displacement of 8 bits, and 10, one of 32; mode 00 is not
-// used, since for rbp and r13 it means something else. An rm of 100 (rsp, r12)
-// says that a sib follows, which is 24 for "no index".
+// The modes are 00, no displacement, 01, one of 8 bits, and 10, one of 32; 00
+// means something else for rbp and r13. An rm of 100 (rsp, r12) says that a sib
+// follows, which is 24 for "no index".
 void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg, int base,
                int32_t displacement);
 
@@ -100,9 +100,7 @@ void tl_x64_three(tl_assembler *as, int how, int opcode, int reg, int first,
                   int rm);
 
 // opcode reg, [base + index * scale + displacement]; the scale is 1, 2, 4 or 8
-// rm is 100, for the sib, and the displacement is never left out: without one a
-// base of rbp or r13 could not be written. The index is never rsp, whose number
-// means "none".
+// rm is 100, for the sib. The index is never rsp, whose number means "none".
 void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg, int base,
                 int index, int scale, int32_t displacement);
 
@@ -117,10 +115,7 @@ void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm);
 void tl_x64_constant(tl_assembler *as, int reg, int64_t value);
 
 // Moves leave the flags as they are.
-static inline void tl_x64_move(tl_assembler *as, int to, int from) {
-  if (to != from)
-    tl_x64_rr(as, TL_X64_W, 0x8b, to, from);
-}
+void tl_x64_move(tl_assembler *as, int to, int from);
 // movapd and not movsd, which between registers would keep the upper half of
 // [to] and so wait for whatever wrote that last.
 static inline void tl_x64_move_float(tl_assembler *as, int to, int from) {
@@ -131,14 +126,7 @@ static inline void tl_x64_move_float(tl_assembler *as, int to, int from) {
 // A jump forward over a few bytes; tl_x64_here sets its target. Returns the
 // place behind the jump, from which its 8 bits count; at most 127 bytes may
 // come between the two calls.
-static inline uint32_t tl_x64_skip(tl_assembler *as, int condition) {
-  tl_as_byte(as, 0x70 | condition);
-  tl_as_byte(as, 0);
-  return as->size;
-}
-static inline void tl_x64_here(tl_assembler *as, uint32_t from) {
-  if (!as->is_full)
-    as->bytes[from - 1] = (uint8_t)(as->size - from);
-}
+uint32_t tl_x64_skip(tl_assembler *as, int condition);
+void tl_x64_here(tl_assembler *as, uint32_t from);
 
 #endif
