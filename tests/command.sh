@@ -618,6 +618,11 @@ fi
 script
 expect 1 'script.tly:2:' 'the same text as a script is an error'
 absent '2,? +4,? +6' 'and a script does not show values'
+text 'x = ones(40)\n#:inplace\nx[2:8] += x[1:7]\n#:inplace\nx[x > 1] *= 2\n#:inplace\nx[1:] += x[:3]\nx[2:4]\n'
+run
+expect 1 '4.*4' 'updates at the prompt are in place'
+expect 1 'shape error' 'and one that fails leaves its variable'
+absent 'memory error' 'and they make no array'
 text 'fn f(x) {\n  x + 1\n}\nf(4)\n'; run
 expect 0 '5' 'the prompt reads on in an open brace'
 text 'print(1)\nprint(2)'; run
