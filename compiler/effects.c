@@ -52,16 +52,10 @@ static bool function_has_effect(looking *outer, const tl_ast_function *f) {
 // Whether an argument is a function that has an effect, if it is called.
 static bool is_function_with_effect(looking *s, const tl_ast *argument) {
   const tl_builtin *builtin = tl_called_builtin(s->l, argument);
-  tl_prototype *known;
-  if (argument->kind == TL_AST_NAME && builtin == NULL) {
-    tl_variable *v = tl_scope_find(s->l->scope, argument->name.name);
-    if (v == NULL || !tl_known_constant(s->l, v, &known))
-      return false;
-    argument = v->definition->define.function;
-  }
-  return argument->kind == TL_AST_FUNCTION
-             ? function_has_effect(s, &argument->function)
-             : builtin != NULL && (builtin->flags & TL_EFFECT) != 0;
+  bool known;
+  const tl_ast_function *f = tl_function_of(s->l, argument, &known);
+  return f != NULL ? function_has_effect(s, f)
+                   : builtin != NULL && (builtin->flags & TL_EFFECT) != 0;
 }
 
 // Whether a call of a function of the library in Tally has an effect: it names
@@ -99,9 +93,9 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
     return kind == TL_KNOWN_TALLY ? is_given_effect(s, call)
                                   : kind != TL_KNOWN_DTYPE;
   }
-  tl_prototype *known;
-  return !tl_known_constant(l, v, &known) ||
-         function_has_effect(s, &v->definition->define.function->function);
+  bool known;
+  const tl_ast_function *f = tl_function_of(l, call->callee, &known);
+  return f == NULL || function_has_effect(s, f);
 }
 
 // Whether evaluating [ast] has an effect. A visitor of tl_ast_each_child.
@@ -203,4 +197,17 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
              ? NULL
              : tl_known_find(l->b->vm, module, callee->field.field.name)
                    .builtin;
+}
+
+const tl_ast_function *tl_function_of(tl_lower *l, const tl_ast *ast,
+                                      bool *known) {
+  const tl_variable *v =
+      ast->kind == TL_AST_NAME ? tl_scope_find(l->scope, ast->name.name) : NULL;
+  tl_prototype *constant;
+  bool is_constant = v != NULL && tl_known_constant(l, v, &constant);
+  *known = is_constant || ast->kind == TL_AST_FUNCTION ||
+           (v == NULL && ast->kind == TL_AST_NAME);
+  if (is_constant)
+    ast = v->definition->define.function;
+  return ast->kind == TL_AST_FUNCTION ? &ast->function : NULL;
 }

@@ -104,6 +104,24 @@ typedef struct tl_lower {
   uint32_t constant_buckets;
 } tl_lower;
 
+// A statement that changes a module variable has its value in a slot, as those
+// of the function are, from where it is first read, so that all that holds of
+// those holds of it. x[i] = v:
+//
+//        t = takeg x               x is unset now
+//        t = setel t, v, i
+//        setg x, t
+//        jmp after
+//   pad: e = catch; setg x, t; raise e
+//   after:
+typedef struct tl_taken_global {
+  tl_variable *variable;  // NULL: none is taken
+  tl_scope *scope;        // its own, outside of the statement
+  int32_t global;         // likewise, its index
+  int32_t slot, pad, saved;
+  bool is_out;
+} tl_taken_global;
+
 // Lowers the whole program; fills unit tables. False: see the diagnostics, the
 // pending error or the arena.
 bool tl_lower_program(tl_builder *builder, tl_ast *program);
@@ -280,6 +298,10 @@ bool tl_has_effect(tl_lower *l, tl_ast *ast);
 void tl_refuse_useless(tl_lower *l, const tl_ast *ast);
 // The library function that a callee is known to be, or NULL.
 const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee);
+// The function of the script that [ast] is: it stands there, or is what the
+// name always is; else NULL. *known if so, or if it is a name of the library's.
+const tl_ast_function *tl_function_of(tl_lower *l, const tl_ast *ast,
+                                      bool *known);
 // Whether a variable always is one function without an environment, defined
 // once; sets [out] to it. Then uses are constants and calls know their callee.
 bool tl_known_constant(tl_lower *l, const tl_variable *variable,
@@ -399,8 +421,8 @@ int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
 // The slot of an operand, all of whose others have been evaluated: where it is
 // an old value that had to wait for them, it is moved out now.
 int32_t tl_take_late(tl_lower *l, const tl_ast *operand, int32_t slot);
-// The arguments of get(r, k, fallback); NULL: [ast] is no such call, one of them
-// assigns, or there is a handler here.
+// The arguments of get(r, k, fallback); NULL: [ast] is no such call, one of
+// them assigns, or there is a handler here.
 const tl_argument *tl_get_arguments(tl_lower *l, const tl_ast *ast);
 // Behind get(r, k, fallback), whose result in [slot] a function may go on in:
 // loads the item itself where it is there, for place_flow.c to have it moved

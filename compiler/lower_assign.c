@@ -283,8 +283,26 @@ static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
   assign_to(l, target, tl_lower_expr(l, value, -1));
 }
 
+// A module variable that is changed is taken; of several one, which is a place
+// or may be given to a function that gives it back.
+static void assign_taken(tl_lower *l, tl_ast_assign *assign, tl_ast *value,
+                         tl_span span) {
+  tl_target *all = &assign->target, *one = all;
+  uint32_t count = all->kind == TL_TARGET_LIST ? all->count : 1;
+  tl_taken_global t = {.variable = NULL};
+  for (uint32_t i = 0; i < count && t.variable == NULL; i++) {
+    if (all->kind == TL_TARGET_LIST)
+      one = &all->targets[i];
+    if (one == all || one->kind == TL_TARGET_PLACE ||
+        value->kind == TL_AST_CALL)
+      tl_global_begin(l, assign, one, value, &t);
+  }
+  assign_value(l, all, value);
+  tl_global_end(l, &t, span);
+}
+
 void tl_lower_assign(tl_lower *l, tl_ast *ast) {
-  assign_value(l, &ast->assign.target, ast->assign.value);
+  assign_taken(l, &ast->assign, ast->assign.value, ast->span);
 }
 
 // x op= e, place op= e, get(r, k, f) op= e.
@@ -303,7 +321,7 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
   tl_ast result = {.kind = TL_AST_BINARY,
                    .span = ast->span,
                    .binary = {update->op, &x, update->value}};
-  assign_value(l, target, &result);
+  assign_taken(l, update, &result, ast->span);
 }
 
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,

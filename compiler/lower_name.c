@@ -28,6 +28,16 @@ static void check_set(tl_lower *l, const tl_variable *v, tl_span span) {
             tl_unit_name(l->b, v->name->text, v->name->nbytes), span);
 }
 
+// The first read of a module variable that a statement changes. From here to
+// tl_global_end every error goes to the landing pad.
+static void take_global(tl_lower *l, tl_taken_global *t, tl_span span) {
+  t->is_out = true;
+  tl_emit_x(l, TL_BC_TAKEG, t->slot, (uint32_t)t->global, span);
+  t->pad = tl_new_block(l);
+  t->saved = l->handler;
+  l->handler = t->pad;
+}
+
 // Reads a variable: a known function as a constant, a module variable, a slot,
 // a function of the running closure's own group, or a capture. The highest bit
 // of GETC's extra says that it may be unset.
@@ -46,6 +56,8 @@ static int32_t lower_variable(tl_lower *l, tl_variable *v, tl_span span,
   }
   // A variable of this function: its slot is the value.
   if (v->scope->function == l->scope->function) {
+    if (v->taken != NULL && !v->taken->is_out)
+      take_global(l, v->taken, span);
     if (check)
       check_set(l, v, span);
     return tl_lower_into(l, want, v->index, span);
@@ -152,7 +164,7 @@ int32_t tl_direct_slot(tl_lower *l, const tl_name *name) {
   if (l->handler >= 0)
     return -1;
   tl_variable *v = tl_own_variable(l, name);
-  return v == NULL || v->is_global ? -1 : v->index;
+  return v == NULL || v->is_global || v->taken != NULL ? -1 : v->index;
 }
 
 // A value that is made for a local variable is made in its slot; others need a

@@ -296,38 +296,130 @@ void tl_place_update(tl_lower *l, const tl_target_place *p, tl_opcode op,
 
 // --- Module variables -------------------------------------------------------
 
-// From here to tl_global_put every error goes to the landing pad. x[i] = v for
-// a module variable x:
-//
-//        t = takeg x               x is unset now
-//        t = setel t, v, i
-//        setg x, t
-//        jmp after
-//   pad: e = catch; setg x, t; raise e
-//   after:
-void tl_global_take(tl_lower *l, const tl_variable *v, tl_span span,
-                    tl_taken_global *t) {
-  t->global = (uint32_t)v->index;
-  tl_emit_x(l, TL_BC_TAKEG, t->slot, t->global, span);
-  t->pad = tl_new_block(l);
-  t->saved = l->handler;
-  l->handler = t->pad;
+enum { WATCHED_MAX = 500 };
+
+// A walk in the order of evaluation for whether a module variable may be out
+// from where it is first read: what is called from then on must not look at it.
+typedef struct absence {
+  tl_lower *l;
+  const tl_variable *variable;  // NULL: code must not change any
+  bool reads;                   // it has been read
+  bool inside;                  // of a function that is called
+  uint32_t *left;               // how many nodes may still be looked at
+} absence;
+
+static bool misses(tl_ast *ast, void *context);
+
+// Whether a function would miss it when it is called. The debugger stops there,
+// and shows variables.
+static bool function_misses(const absence *outer, const tl_ast_function *f) {
+  tl_lower *l = outer->l;
+  tl_scope *scope = l->scope;
+  absence w = {l, outer->variable, false, true, outer->left};
+  if (f->scope == NULL || f->scope->global_count > 0 || l->b->debugged)
+    return true;
+  l->scope = f->scope;
+  bool is_missing = misses(f->body, &w) || w.reads;
+  l->scope = scope;
+  return is_missing;
 }
 
-// module variable = slot.
-static void store_global(tl_lower *l, uint32_t global, int32_t slot,
-                         tl_span span) {
-  tl_emit1x(l, TL_BC_SETG, -1, slot, global, span);
+// Whether a call runs what is not looked into where it stands. Functions of the
+// library call what they are given behind their first argument.
+static bool calls_unknown(tl_lower *l, const tl_ast_call *call) {
+  const tl_builtin *builtin = tl_called_builtin(l, call->callee);
+  bool known;
+  if (builtin != NULL && !tl_builtin_calls(builtin))
+    return false;
+  if (builtin == NULL && (tl_function_of(l, call->callee, &known) || !known))
+    return !known;
+  for (uint32_t i = 1; i < call->count; i++) {
+    const tl_ast *given = call->arguments[i].value;
+    if (!tl_function_of(l, given, &known) && !known &&
+        given->kind > TL_AST_NONE && given->kind != TL_AST_LIST)
+      return true;
+  }
+  return false;
+}
+
+// What may be skipped must not be the first to read it, and functions have no
+// slots of another one.
+static bool misses(tl_ast *ast, void *context) {
+  absence *w = context;
+  bool before = w->reads, known;
+  if (*w->left == 0 || tl_ast_comprehends(ast) ||
+      (!w->inside && tl_ast_has_block(ast)))
+    return true;
+  --*w->left;
+  const tl_ast_function *f = tl_function_of(w->l, ast, &known);
+  if (f != NULL)
+    return function_misses(w, f);
+  if (ast->kind == TL_AST_NAME && w->variable != NULL)
+    w->reads |= tl_scope_find(w->l->scope, ast->name.name) == w->variable;
+  if (tl_ast_each_child(ast, misses, w))
+    return true;
+  if (ast->kind == TL_AST_AND || ast->kind == TL_AST_OR)
+    return w->reads != before;
+  return ast->kind == TL_AST_CALL &&
+         (tl_is_del(w->l->scope, ast) ||
+          ((w->reads || w->inside) && calls_unknown(w->l, &ast->call)));
+}
+
+bool tl_calls_unknown(tl_lower *l, tl_ast *call) {
+  return misses(call,
+                &(absence){l, NULL, false, true, &(uint32_t){WATCHED_MAX}});
+}
+
+// Makes the variable one of this function; it is moved out where it is read
+// first.
+static void begin_global(tl_lower *l, tl_variable *v, tl_taken_global *t) {
+  *t = (tl_taken_global){.variable = v, .scope = v->scope, .global = v->index};
+  t->slot = tl_temp(l);
+  v->is_global = false;
+  v->scope = l->scope;
+  v->index = t->slot;
+  v->taken = t;
+}
+
+bool tl_global_begin(tl_lower *l, const tl_ast_assign *assign,
+                     const tl_target *place, tl_ast *value,
+                     tl_taken_global *t) {
+  tl_variable *v = place->kind == TL_TARGET_LIST
+                       ? NULL
+                       : tl_scope_find(l->scope, place->name);
+  absence w = {.l = l, .variable = v, .left = &(uint32_t){WATCHED_MAX}};
+  t->variable = NULL;
+  if (v == NULL || !v->is_global || (value != NULL && misses(value, &w)))
+    return false;
+  // A place is read behind its indices, a name need not be, nor one of several
+  // places before others are evaluated.
+  bool alone = place->kind == TL_TARGET_PLACE && place == &assign->target;
+  if ((!alone && !w.reads) ||
+      tl_ast_each_in_target(&assign->target, misses, &w))
+    return false;
+  w.reads = true;
+  if (assign->fallback != NULL && misses(assign->fallback, &w))
+    return false;
+  begin_global(l, v, t);
+  return true;
 }
 
 // Without an error the changed value goes back, in the landing pad the one
 // that was moved out.
-void tl_global_put(tl_lower *l, const tl_taken_global *t, int32_t result,
-                   tl_span span) {
+void tl_global_end(tl_lower *l, tl_taken_global *t, tl_span span) {
+  tl_variable *v = t->variable;
+  if (v == NULL)
+    return;
+  v->is_global = true;
+  v->scope = t->scope;
+  v->index = t->global;
+  v->taken = NULL;
+  if (!t->is_out)
+    return;  // an error was reported
   l->handler = t->saved;
-  store_global(l, t->global, result, span);
+  tl_store_name(l, v->name, t->slot, span);
   tl_landing landing = tl_landing_begin(l, t->pad, span);
-  store_global(l, t->global, t->slot, span);
+  tl_store_name(l, v->name, t->slot, span);
   tl_landing_end(l, &landing);
 }
 
@@ -335,31 +427,22 @@ void tl_global_put(tl_lower *l, const tl_taken_global *t, int32_t result,
 // would share it and the write would copy it.
 void tl_place_set(tl_lower *l, const tl_target_place *p, int32_t value) {
   tl_variable *v = p->variable;
-  if (v == NULL)
-    return;
-  if (v->is_global) {
-    tl_taken_global t = {.slot = tl_temp(l)};
-    tl_global_take(l, v, p->target->span, &t);
-    tl_place_update(l, p, TL_BC_SETPATH, t.slot, value);
-    tl_global_put(l, &t, t.slot, p->target->span);
-    return;
-  }
+  tl_taken_global t = {.variable = NULL};
+  if (v != NULL && v->is_global)
+    begin_global(l, v, &t);
   // The resolver has reported an update of a captured variable.
-  if (v->scope->function != l->scope->function)
+  if (v == NULL || v->scope->function != l->scope->function)
     return;
   // The name is read for the check that it is set; its value stays in its slot.
   tl_lower_name(l, v->name, p->target->name_span, -1);
   tl_place_update(l, p, TL_BC_SETPATH, v->index, value);
-}
-
-int32_t tl_place_read(tl_lower *l, const tl_target_place *p) {
-  return tl_place_read_steps(l, p, p->target->step_count);
+  tl_global_end(l, &t, p->target->span);
 }
 
 // Step by step from the variable, with one instruction for each; parts were
 // evaluated before.
-int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *p,
-                            uint32_t count) {
+static int32_t read_steps(tl_lower *l, const tl_target_place *p,
+                          uint32_t count) {
   const tl_target *target = p->target;
   int32_t base = tl_lower_name(l, target->name, target->name_span, -1);
   int32_t part = p->first;
@@ -391,10 +474,17 @@ int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *p,
   return base;
 }
 
+int32_t tl_place_read(tl_lower *l, const tl_target_place *p) {
+  return read_steps(l, p, p->target->step_count);
+}
+
 // --- get ---------------------------------------------------------------------
 
-int32_t tl_place_found(tl_lower *l, bool as_get, int32_t container, int32_t key,
-                       tl_span span) {
+// Whether the key is there, of values that are in slots already: as get says it
+// with [as_get], else as has does, which takes tables, too. Returns a temporary
+// with a bool.
+static int32_t is_found(tl_lower *l, bool as_get, int32_t container,
+                        int32_t key, tl_span span) {
   const tl_builtin *found = tl_builtin_find(
       l->b->vm->library, as_get ? "_places" : NULL, as_get ? "get" : "has", 3);
   int32_t base = tl_temp(l);
@@ -412,8 +502,8 @@ void tl_enter_found(tl_lower *l, const tl_target_place *place, int32_t no,
   int32_t key = tl_place_is_item(place, 1)
                     ? place->indices[0]
                     : place->first + (int32_t)place->parts - 1;
-  int32_t container = tl_place_read_steps(l, place, target->step_count - 1);
-  int32_t there = tl_place_found(l, as_get, container, key, span);
+  int32_t container = read_steps(l, place, target->step_count - 1);
+  int32_t there = is_found(l, as_get, container, key, span);
   int32_t yes = tl_new_block(l);
   tl_branch(l, TL_BC_JT, there, yes, no, span);
   tl_enter_block(l, yes);
@@ -462,7 +552,7 @@ void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
     return;
   int32_t mark = l->top;
   int32_t asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
-  int32_t there = tl_place_found(l, true, container, asked, ast->span);
+  int32_t there = is_found(l, true, container, asked, ast->span);
   int32_t yes = tl_new_block(l), end = tl_new_block(l);
   tl_branch(l, TL_BC_JT, there, yes, end, ast->span);
   tl_enter_block(l, yes);

@@ -2,7 +2,7 @@
 // lowering.
 //
 //   tl_place_set       SETPATH: writes into the variable's value
-//   tl_global_take …   of a module variable: moved out, written, put back
+//   tl_global_begin …  of a module variable: moved out, written, put back
 //   tl_take_assign …   r.a[k] = g(r.a[k]): the item is moved out as well
 //
 // A place is planned (slots for its parts), its parts are evaluated once, and
@@ -38,9 +38,6 @@ bool tl_place_is_item(const tl_target_place *place, uint32_t most);
 // Reads the place with the parts that are evaluated already; returns a
 // temporary with the value.
 int32_t tl_place_read(tl_lower *l, const tl_target_place *place);
-// Reads what its first [count] steps lead to.
-int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *place,
-                            uint32_t count);
 // place = value.
 void tl_place_set(tl_lower *l, const tl_target_place *place, int32_t value);
 // The same for the container in slot [variable]: a variable, or a value moved
@@ -49,28 +46,21 @@ void tl_place_set(tl_lower *l, const tl_target_place *place, int32_t value);
 void tl_place_update(tl_lower *l, const tl_target_place *place, tl_opcode op,
                      int32_t variable, int32_t value);
 
-// A module variable's value that is moved out into [slot], changed and put
-// back. While it is out the variable is unset; a landing pad puts it back if
-// the change fails.
-typedef struct tl_taken_global {
-  int32_t slot, pad, saved;
-  uint32_t global;
-} tl_taken_global;
+// --- A module variable within a statement ------------------------------------
 
-// Moves the value out and opens the landing pad.
-void tl_global_take(tl_lower *l, const tl_variable *variable, tl_span span,
-                    tl_taken_global *taken);
-// Puts [result] back, and closes the landing pad.
-void tl_global_put(tl_lower *l, const tl_taken_global *taken, int32_t result,
-                   tl_span span);
+// Begins it for the variable of [place], the target of an assignment or one of
+// its targets. [value] is evaluated first; NULL: it has been. False: it is no
+// module variable, or somebody might miss it.
+bool tl_global_begin(tl_lower *l, const tl_ast_assign *assign,
+                     const tl_target *place, tl_ast *value,
+                     tl_taken_global *taken);
+// Puts it back, and closes the landing pad.
+void tl_global_end(tl_lower *l, tl_taken_global *taken, tl_span span);
+// Whether a call runs code that may change variables of the module.
+bool tl_calls_unknown(tl_lower *l, tl_ast *call);
 
 // --- get(r, k, fallback) ----------------------------------------------------
 
-// Whether the key is there, of values that are in slots already: as get says it
-// with [as_get], else as has does, which takes tables, too. Returns a temporary
-// with a bool.
-int32_t tl_place_found(tl_lower *l, bool as_get, int32_t container, int32_t key,
-                       tl_span span);
 // Enters a block where the key of the place r[k] is there; [no] is where it is
 // not. The parts of the place have been evaluated.
 void tl_enter_found(tl_lower *l, const tl_target_place *place, int32_t no,

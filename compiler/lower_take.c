@@ -25,13 +25,11 @@ struct tl_taking {
   bool is_late;        // others read the container before it is used
   bool is_again;       // the old value stands there more than once
   bool is_out;         // it is in [item] from here on
-  bool is_whole;       // the place is a module variable itself
-  bool is_local;       // or one of this function, which stays where it is
+  bool is_whole;       // the place is a variable itself, which stays there
   tl_target_place place;
   int32_t item;  // slot of what was taken
   int32_t base;  // of the container
   int32_t pad, saved;
-  tl_taken_global global;
 };
 
 // --- Which statements -------------------------------------------------------
@@ -88,7 +86,7 @@ typedef struct search {
   uint32_t reads_before;  // those of them before the old value is used up
   uint32_t again;         // those of them that read the old value itself
   bool misses;            // what is taken out would be missed in any case
-  bool calls;             // a function that may look at module variables
+  bool calls;             // a function that may change module variables
   bool reads_global;      // a module variable is read
   bool restores;          // a function that gives back what it is given
 } search;
@@ -141,26 +139,13 @@ static void look_chain(search *s, const tl_ast *ast) {
   if (old != NULL) {
     find_old(s, old);
   } else {
-    // A module variable as a whole is unset from the take on.
-    s->reads += !is_elsewhere(ast, s->target) ||
-                (s->variable->is_global && s->leaf != NULL);
+    s->reads += !is_elsewhere(ast, s->target);
   }
   // Indices on the way are expressions like others. What is indexed is read
   // when they have been.
   const tl_ast *known = s->leaf;
   look_along(s, ast);
   s->misses |= known == NULL && s->leaf != NULL;
-}
-
-// Whether a function that calls functions is given more than its first
-// argument and settings: then it may call code that looks at the container.
-static bool is_given_code(const tl_ast_call *call) {
-  for (uint32_t i = 1; i < call->count; i++) {
-    tl_ast_kind kind = call->arguments[i].value->kind;
-    if (kind != TL_AST_NONE && kind != TL_AST_BOOL && kind != TL_AST_INT)
-      return true;
-  }
-  return false;
 }
 
 // The operands of an operation have been evaluated: what those of the one that
@@ -184,7 +169,7 @@ static bool see_whole(tl_ast *operand, void *context) {
 static bool is_got(const search *s, const tl_ast *ast) {
   const tl_argument *given = tl_get_arguments(s->l, ast);
   tl_target container = *s->target;
-  if (given == NULL || container.step_count == 0 || s->variable->is_global)
+  if (given == NULL || container.step_count == 0 || s->variable->taken != NULL)
     return false;
   const tl_ast_step *last = &container.steps[--container.step_count];
   return last->count == 1 && last->items[0].kind == TL_AST_ITEM_VALUE &&
@@ -197,16 +182,9 @@ static bool is_got(const search *s, const tl_ast *ast) {
 static void look_call(search *s, const tl_ast *ast) {
   const tl_ast_call *call = &ast->call;
   const tl_builtin *builtin = tl_called_builtin(s->l, call->callee);
-  // float32(x) calls nothing that could look.
-  bool is_type = call->callee->kind == TL_AST_NAME &&
-                 tl_scope_find(s->l->scope, call->callee->name.name) == NULL &&
-                 builtin == NULL;
-  if (builtin == NULL && !is_type) {
-    s->calls = true;
+  s->calls |= tl_calls_unknown(s->l, (tl_ast *)ast);
+  if (builtin == NULL)
     look(call->callee, s);
-  } else if (builtin != NULL && tl_builtin_calls(builtin)) {
-    s->calls |= is_given_code(call);
-  }
   s->restores |= builtin != NULL && tl_builtin_restores(builtin);
   s->misses |= tl_is_del(s->l->scope, ast);
   for (uint32_t i = 0; i < call->count; i++) {
@@ -307,7 +285,7 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
                           TL_AST_ITEM_SPREAD))
       return false;
   return v != NULL && (target->step_count > 1 || is_item) &&
-         (v->is_global || v->scope->function == l->scope->function);
+         v->scope->function == l->scope->function;
 }
 
 // The list that a function of TL_FIRST_ITEM is called with, or NULL.
@@ -322,8 +300,9 @@ static const tl_ast *joined_list(const tl_builtin *builtin,
 
 // Whether this is x = concat((x, more)) where a handler sees x.
 static bool joins(tl_lower *l, const tl_variable *v, const tl_ast *value) {
-  if (l->handler < 0 || v->scope->function != l->scope->function ||
-      value->kind != TL_AST_CALL || value->call.count == 0)
+  if ((l->handler < 0 && v->taken == NULL) ||
+      v->scope->function != l->scope->function || value->kind != TL_AST_CALL ||
+      value->call.count == 0)
     return false;
   const tl_ast *list = joined_list(tl_called_builtin(l, value->call.callee),
                                    value->call.arguments[0].value);
@@ -350,9 +329,8 @@ static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
   const tl_variable *v = t->place.variable;
   search s = {.l = l, .target = target, .variable = v};
   // Without steps the place is the variable itself.
-  bool takeable = target->step_count == 0
-                      ? v != NULL && (v->is_global || joins(l, v, value))
-                      : is_takeable(l, target, v);
+  bool takeable = target->step_count == 0 ? v != NULL && joins(l, v, value)
+                                          : is_takeable(l, target, v);
   // r.a = r.a would take and put for nothing.
   if (!takeable || is_place(value, target))
     return NULL;
@@ -370,24 +348,21 @@ static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
   if (got != NULL &&
       (t->is_late || t->is_again || look(got[1].value, &indices)))
     return NULL;
-  // Code that is called may assign what the indices read, and may look at a
-  // module variable while its value is out.
-  bool unsafe = indices.misses || indices.reads > 0 ||
-                (indices.reads_global && s.calls) || (v->is_global && s.calls);
+  // Code that is called may assign what the indices read.
+  bool unsafe =
+      indices.misses || indices.reads > 0 || (indices.reads_global && s.calls);
   return unsafe ? NULL : s.leaf;
 }
 
 // --- Lowering ---------------------------------------------------------------
 
-// Finds slots for the item and, for a module variable, for the container.
+// Finds slots for the item.
 static void open_taking(tl_lower *l, struct tl_taking *t) {
   t->item = tl_temp(l);
   // The window of TAKE lies above its result.
   tl_temps(l, (int32_t)t->place.parts);
   t->base = t->place.variable->index;
   t->pad = -1;
-  if (t->place.variable->is_global)
-    t->base = t->global.slot = tl_temp(l);
 }
 
 // Moves the item out. From here on, errors that would be seen go to a landing
@@ -395,10 +370,7 @@ static void open_taking(tl_lower *l, struct tl_taking *t) {
 static void emit_take(tl_lower *l, struct tl_taking *t) {
   const tl_target_place *p = &t->place;
   const tl_target *target = p->target;
-  if (p->variable->is_global)
-    tl_global_take(l, p->variable, target->name_span, &t->global);
-  else
-    tl_lower_name(l, target->name, target->name_span, -1);  // must be set
+  tl_lower_name(l, target->name, target->name_span, -1);  // must be set
   // x[i] has an instruction without a window.
   bool one = tl_place_is_item(p, 1);
   tl_cfg_ins *ins = tl_emit(l, one ? TL_BC_TAKEEL : TL_BC_TAKE, t->item,
@@ -433,7 +405,7 @@ static void emit_pad(tl_lower *l, struct tl_taking *t) {
   tl_landing_end(l, &landing);
 }
 
-// Puts the new item in its place, and a module variable's container back.
+// Puts the new item in its place.
 static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
   // If something was taken, its place is there and the container is nobody
   // else's, so putting cannot fail and needs no pad.
@@ -441,8 +413,6 @@ static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
   tl_place_update(l, &t->place, TL_BC_SETPATH, t->base, value);
   if (t->pad >= 0)
     emit_pad(l, t);
-  if (t->place.variable->is_global)
-    tl_global_put(l, &t->global, t->base, t->place.target->span);
 }
 
 bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
@@ -456,10 +426,8 @@ static void take(tl_lower *l, struct tl_taking *t, tl_span span) {
   t->is_out = t->is_again;
   if (!t->is_again)
     l->taking = NULL;
-  if (t->is_local)
+  if (t->is_whole)
     t->item = tl_lower_name(l, t->place.target->name, span, -1);
-  else if (t->is_whole)
-    tl_global_take(l, t->place.variable, span, &t->global);
   else
     emit_take(l, t);
 }
@@ -485,8 +453,7 @@ int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
   if (!t->is_whole)
     tl_place_parts(l, true, &t->place);
   if (t->is_late)
-    return t->is_whole ? tl_lower_name(l, t->place.target->name, span, -1)
-                       : tl_place_read(l, &t->place);
+    return tl_place_read(l, &t->place);
   if (!t->is_whole && t->leaf->kind == TL_AST_CALL)
     take_got(l, t, span);
   else
@@ -507,9 +474,7 @@ int32_t tl_take_late(tl_lower *l, const tl_ast *operand, int32_t slot) {
 static bool find_taking(tl_lower *l, tl_target *target, tl_ast *value,
                         struct tl_taking *t) {
   tl_variable *v = tl_scope_find(l->scope, target->name);
-  bool is_whole = target->kind == TL_TARGET_NAME;
-  *t = (struct tl_taking){.is_whole = is_whole,
-                          .is_local = is_whole && v != NULL && !v->is_global,
+  *t = (struct tl_taking){.is_whole = target->kind == TL_TARGET_NAME,
                           .place = {.target = target, .variable = v}};
   t->leaf = find_leaf(l, value, t);
   return t->leaf != NULL;
@@ -518,9 +483,7 @@ static bool find_taking(tl_lower *l, tl_target *target, tl_ast *value,
 // Lowers [value], in which the taken value stands; returns its slot.
 static int32_t lower_with_taken(tl_lower *l, struct tl_taking *t,
                                 tl_ast *value) {
-  if (t->is_whole) {
-    t->item = t->global.slot = tl_temp(l);
-  } else {
+  if (!t->is_whole) {
     // The slots are reserved before the value is lowered, below its
     // temporaries.
     tl_place_plan(l, t->place.target, true, &t->place);
@@ -538,10 +501,8 @@ static void put_result(tl_lower *l, struct tl_taking *t, int32_t result,
                        tl_span span) {
   if (!t->is_whole)
     emit_put(l, t, result);
-  else if (t->is_local)
-    tl_store_name(l, t->place.target->name, result, span);
   else
-    tl_global_put(l, &t->global, result, span);
+    tl_store_name(l, t->place.target->name, result, span);
 }
 
 // x[i] = f(x[i]): moves the old value out of its place, so that f gets it with
@@ -578,15 +539,13 @@ static void put_items(tl_lower *l, struct tl_taking *t, tl_target *target,
                     target->targets[i].span);
 }
 
-// The target at [which] takes its old value. Taking a variable as a whole is
-// for functions of TL_PAIR, which give it back if they fail.
+// The target at [which] takes its old value.
 static bool take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
                         uint32_t which, uint32_t rest, bool is_pair) {
   tl_target *place = &target->targets[which];
   struct tl_taking t;
-  if (place->kind == TL_TARGET_LIST ||
-      (place->kind == TL_TARGET_NAME && !is_pair) ||
-      !others_are_names(target, which) || !find_taking(l, place, value, &t))
+  if (place->kind != TL_TARGET_PLACE || !others_are_names(target, which) ||
+      !find_taking(l, place, value, &t))
     return false;
   int32_t list = lower_with_taken(l, &t, value);
   int32_t first =
@@ -611,7 +570,7 @@ int32_t tl_joining_begin(tl_lower *l, const tl_builtin *builtin, tl_ast *list,
                          tl_joining *j) {
   if (joined_list(builtin, list) == NULL ||
       !tl_is_taken(l, list->items.items[0]) ||
-      (l->handler < 0 && !l->taking->place.variable->is_global))
+      (l->handler < 0 && l->taking->place.variable->taken == NULL))
     return -1;
   uint32_t count = list->items.count;
   j->list = tl_temps(l, 2);  // and a position in it
@@ -642,25 +601,25 @@ void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span) {
   tl_landing_end(l, &landing);
 }
 
-// Whether the old value of an updated place is moved out. [value] is evaluated
-// first, and may be an item of the same container that lives only as long as
-// that does. Of another field this is sure to last: *later says that the place
-// is taken before [value] then. Of another item it is not. *again: [value] is
-// what is taken, as in r.a *= r.a.
-static bool takes_update(tl_lower *l, const tl_ast_assign *update,
-                         const tl_variable *v, bool *later, bool *again) {
+// Whether the old value of an updated place is moved out. The value is
+// evaluated first, [early] before this, and may be an item of the same
+// container that lives only as long as that does. Of another field this is sure
+// to last: *later says that the place is taken before [value] then. Of another
+// item it is not. *again: [value] is what is taken, as in r.a *= r.a.
+static bool takes_update(tl_lower *l, const tl_ast_assign *update, bool early,
+                         bool *later, bool *again) {
   const tl_target *target = &update->target;
+  const tl_variable *v = tl_scope_find(l->scope, target->name);
   const tl_name *field;
   *later = false;
-  *again = update->fallback == NULL && is_takeable(l, target, v) &&
+  *again = !early && update->fallback == NULL && is_takeable(l, target, v) &&
            is_place(update->value, target);
   bool is_part = !*again && update->value->kind != TL_AST_NAME &&
                  root_of(update->value, &field) == target->name;
   search s = {.l = l, .target = target, .variable = v};
   if (!is_takeable(l, target, v) || !is_part)
     return is_takeable(l, target, v);
-  if (update->fallback != NULL || v->is_global ||
-      !is_elsewhere(update->value, target))
+  if (early || update->fallback != NULL || !is_elsewhere(update->value, target))
     return false;
   look(update->value, &s);
   *later = !s.misses && s.reads == 0 && s.leaf == NULL && !s.calls;
@@ -673,7 +632,8 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   tl_ast_assign *update = &ast->assign;
   tl_target *target = &update->target;
   const tl_variable *v = tl_scope_find(l->scope, target->name);
-  bool later, again, takes = takes_update(l, update, v, &later, &again);
+  bool later, again;
+  tl_taken_global global = {.variable = NULL};
   bool gets = update->fallback != NULL;
   if (gets && tl_scope_find(l->scope, update->getter) != NULL) {
     tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, target->span,
@@ -683,7 +643,15 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   }
   struct tl_taking t = {.place = {.target = target}};
   int32_t right = tl_temp(l), no = -1, end = -1;
-  if (!later && !again)
+  // A value that calls others is computed before a module variable is taken.
+  bool early = v->is_global &&
+               !tl_global_begin(l, update, target, update->value, &global);
+  if (early) {
+    tl_lower_expr(l, update->value, right);
+    tl_global_begin(l, update, target, NULL, &global);
+  }
+  bool takes = takes_update(l, update, early, &later, &again);
+  if (!early && !later && !again)
     tl_lower_expr(l, update->value, right);
   // x[i] alone needs no path: SETEL has the indices as operands.
   tl_place_plan(l, target, takes || gets || !tl_place_is_item(&t.place, 2),
@@ -713,4 +681,5 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
     tl_place_set(l, &t.place, result);
     tl_end_block(l, end, end, ast->span);
   }
+  tl_global_end(l, &global, ast->span);
 }

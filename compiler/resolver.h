@@ -49,6 +49,8 @@ struct tl_variable {
   bool is_bound;              // assigned as a whole somewhere
   bool is_updated;            // x[i] = v or x += e
   bool is_hidden;             // of a comprehension: its clause has not begun
+  // Lowering: a statement has this module variable in a slot of its own.
+  struct tl_taken_global *taken;
   tl_span first;              // first assignment
   uint32_t home;  // occurrences.c: 1 + begin of its first place; 0: not yet
   struct tl_variable *next;  // in scope order

@@ -62,8 +62,7 @@ bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
 // --- Copying ----------------------------------------------------------------
 
 // The array of [s] to be written by the caller. [kept]: the axes may lie in
-// any order. Where the in-place contract is in force, the reason for a copy is
-// reported.
+// any order. The reason for a copy is told.
 static tl_array *take(tl_vm *vm, tl_slot *s, bool kept) {
   // A dying transposed square can be put into rows in its own memory, and then
   // be written.
@@ -72,8 +71,7 @@ static tl_array *take(tl_vm *vm, tl_slot *s, bool kept) {
   bool fits = kept ? (s->tag & TL_DIRECT) != 0 && tl_is_unique(*s)
                    : tl_array_is_reusable(*s);
   if (vm->no_reuse || !fits) {
-    if (vm->has_contracts && !vm->no_reuse)
-      vm->observer->contract_refused(vm, tl_rejection_of(*s), *s);
+    tl_refused(vm, tl_rejection_of(*s), *s);
     return kept ? tl_array_cast_kept(vm, s->array, tl_array_dtype(s->array))
                 : tl_array_copy(vm, s->array);
   }

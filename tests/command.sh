@@ -331,6 +331,12 @@ run explain "$dir/script.tly"
 expect 0 'together with .*line 3., `u.1:-1, 1:-1.` .line 5.' 'explain: an update that runs together'
 run explain --json "$dir/script.tly"
 expect 0 '"operation": ".u.2:, 1:-1. . u.:-2, 1:-1..".*"fused": 9,.*"inplace": 0, "fresh": 0, "bytes": 0' 'explain --json: memory is told of the result alone'
+text 'fn f(x) {\n  y = cumulative_sum(x * 2 + 1)\n  print(y[0])\n  y = cumulative_sum(x * 2)\n  print(y[0])\n  y = cumulative_sum(x) + sort(x)\n  print(y[0], x[0])\n}\nf(arange(30000.0))\n'
+run explain "$dir/script.tly"
+expect 0 'fused once; fresh once, .* bytes: x is used later, in line 4' 'explain: a running sum of what lives on'
+expect 0 'not fused: one operation, whose new array the result is in' 'explain: a running sum of one operation'
+expect 0 'fresh once, .* bytes: x is used again in line 6' 'explain: a running sum alone'
+expect 0 'copied once, .* bytes: x is used later, in line 7' 'explain: a sorted copy'
 text 'l = ()\nfor i in 0..3 {\n  k = l\n  l = append(l, i)\n}\nl = append(l, 9)\nprint(l, k)\n'
 run explain "$dir/script.tly"
 expect 0 'ran: copied 3 times, .* bytes: l is held by k, too$' 'explain: a list that is copied'
@@ -612,6 +618,11 @@ fi
 script
 expect 1 'script.tly:2:' 'the same text as a script is an error'
 absent '2,? +4,? +6' 'and a script does not show values'
+text 'x = ones(40)\n#:inplace\nx[2:8] += x[1:7]\n#:inplace\nx[x > 1] *= 2\n#:inplace\nx[1:] += x[:3]\nx[2:4]\n'
+run
+expect 1 '4.*4' 'updates at the prompt are in place'
+expect 1 'shape error' 'and one that fails leaves its variable'
+absent 'memory error' 'and they make no array'
 text 'fn f(x) {\n  x + 1\n}\nf(4)\n'; run
 expect 0 '5' 'the prompt reads on in an open brace'
 text 'print(1)\nprint(2)'; run

@@ -1,4 +1,7 @@
-// Delayed results: see plan_delay.h.
+// Delayed results: see plan_delay.h. A block that waits is copied as a whole, so
+// what is here runs once for each block.
+//
+// Built for size.
 #include "vm/engine/plan_delay.h"
 
 #include "vm/poll.h"

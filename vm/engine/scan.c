@@ -244,6 +244,8 @@ static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
       !s->initial && tl_array_dtype(a) == s->dtype && tl_is_contiguous(a);
   if (fits && tl_can_reuse(s->vm, *x, s->dtype, tl_ndim(a), tl_shape(a)))
     return scan_in_place(s, x, out);
+  if (!s->initial)
+    tl_count_rejection(s->vm, *x, s->dtype, tl_ndim(a), tl_shape(a));
   return scan_fresh(s, a, axis, out);
 }
 

@@ -205,7 +205,7 @@ static void tell_why(const tl_region_graph *g, tl_dtype dtype,
   for (int u = 0; g->vm->watch != NULL && u < g->use_count; u++) {
     int ended;
     const tl_slot *owner = tl_region_owner(g, u, &ended);
-    const tl_slot x = owner != NULL ? *owner : g->uses[u].value;
+    const tl_slot x = owner != NULL ? *owner : tl_borrow(g->uses[u].value);
     if (!g->uses[u].direct || !tl_is_array(x) ||
         !tl_has_shape(x.array, shape->ndim, shape->lengths) ||
         tl_itemsize(tl_array_dtype(x.array)) != tl_itemsize(dtype))
