@@ -142,8 +142,8 @@ static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
 
 static tl_list *literal_list(tl_lower *l, const tl_ast *ast, bool nests);
 
-// A text or a list of literals as a value that *value owns. False: it is neither,
-// or l->b->failed is set.
+// A text or a list of literals as a value that *value owns. False: it is
+// neither, or l->b->failed is set.
 static bool literal_object(tl_lower *l, const tl_ast *ast, tl_slot *value) {
   if (ast->kind == TL_AST_STRING) {
     tl_string *text =
@@ -155,8 +155,8 @@ static bool literal_object(tl_lower *l, const tl_ast *ast, tl_slot *value) {
   return list != NULL && tl_list_give(l->b->vm, list, true, value);
 }
 
-// A list of literals, or of texts and such lists where it [nests]; NULL: it is none, or
-// l->b->failed is set. Returns owned.
+// A list of literals, or of texts and such lists where it [nests]; NULL: it is
+// none, or l->b->failed is set. Returns owned.
 static tl_list *literal_list(tl_lower *l, const tl_ast *ast, bool nests) {
   if (ast->kind != TL_AST_LIST || ast->items.count == 0)
     return NULL;
@@ -440,11 +440,13 @@ static int32_t join_parts(tl_lower *l, tl_part *parts, uint32_t count,
   for (uint32_t i = 0; i < groups; i++) {
     uint32_t left = count - i * each, n = left < each ? left : each;
     if (n == 1)
-      lower_part(l, &parts[i * each], first + (int32_t)i);
+      lower_part(l, &parts[i * each], count == 1 ? base : first + (int32_t)i);
     else
       join_parts(l, &parts[i * each], n, first + (int32_t)i, span);
   }
-  tl_emit_window(l, TL_BC_JOIN, base, NULL, (int32_t)groups, 0, span);
+  // A part alone is a string already.
+  if (count > 1)
+    tl_emit_window(l, TL_BC_JOIN, base, NULL, (int32_t)groups, 0, span);
   l->top = base + 1;
   return tl_lower_into(l, want, base, span);
 }

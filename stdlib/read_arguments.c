@@ -7,37 +7,35 @@
 // so that of two that are wrong the first is named.
 
 #include <stdio.h>
+#include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
 
-// Whether the argument is what most calls have for that letter, so that nothing
-// is left to do. It may be fine where this is false.
-static bool is_usual(char type, tl_slot s) {
-  switch (type) {
-    case 's':
-      return tl_is_string(s);
-    case 'b':
-      return tl_is_bool(s);
-    case 'i':
-      return tl_class(s) == TL_CLASS_I64;
-    case 'n':
-      return tl_class(s) == TL_CLASS_I64 && s.i >= 0;
-    case 'f':
-      return tl_class(s) == TL_CLASS_F64;
-    case 'm':
-    case 'w':
-      return tl_is_array(s) && tl_array_dtype(s.array) < TL_STRING;
-    case 'a':
-    case 'l':
-    case 't':
-    case 'v':
-    case 'x':
-    case 'y':
-      return tl_is_array(s);
-    default:
-      return type == '.' || type == '@';
-  }
+// What most calls have for a letter: a value of that class and kind, or where
+// it has the class too an array or a list.
+enum { USUAL_ITEMS = TL_CLASS_ARRAY | TL_CLASS_LIST };
+static const uint16_t usual_tags['z' - 'a'] = {
+    ['s' - 'a'] = TL_TAG_STRING,  ['b' - 'a'] = TL_TAG_BOOL,
+    ['i' - 'a'] = TL_TAG_I64,     ['f' - 'a'] = TL_TAG_F64,
+    ['a' - 'a'] = TL_CLASS_ARRAY, ['t' - 'a'] = TL_CLASS_ARRAY,
+    ['x' - 'a'] = TL_CLASS_ARRAY, ['m' - 'a'] = TL_CLASS_ARRAY,
+    ['w' - 'a'] = TL_CLASS_ARRAY, ['y' - 'a'] = TL_CLASS_ARRAY | TL_TAG_STRING,
+    ['l' - 'a'] = USUAL_ITEMS,    ['v' - 'a'] = TL_CLASS_ARRAY | TL_TAG_NESTED,
+};
+
+// Whether nothing is left to do for an argument, as for most; its letter may
+// stand for none, too. The argument may be fine where this is false.
+static inline bool is_usual(char letter, tl_slot s) {
+  const char type = (char)(letter | ('a' - 'A'));
+  if (type < 'a' ||
+      (uint16_t)s.tag == (usual_tags[type - 'a'] & ~USUAL_ITEMS) ||
+      (letter < 'a' && tl_is_none(s)))
+    return true;
+  if (type == 'n')
+    return tl_class(s) == TL_CLASS_I64 && s.i >= 0;
+  return (s.tag & usual_tags[type - 'a'] & USUAL_ITEMS) != 0 &&
+         ((type != 'm' && type != 'w') || tl_dtype_of(s) < TL_STRING);
 }
 
 // Reads an argument by the letter of its type (vm/builtin.h).
@@ -71,39 +69,43 @@ static bool read_argument(tl_vm *vm, const char *function, const char *name,
       return tl_arg_numeric(vm, function, s);
     case 't':
       return tl_arg_array_or_string(vm, function, s);
-    case 'x':
-      return tl_arg_items(vm, function, s);
-    case 'y':
-      return tl_is_string(*s) || tl_arg_items(vm, function, s);
     case 'l':
-      return tl_is_list(*s) || tl_arg_items(vm, function, s);
+    case 'x':
+    case 'y':
+      return tl_arg_items(vm, function, s);
     case 'g':
       return tl_arg_ragged(vm, function, s);
     case 'w':
       return tl_is_nested(*s) || tl_arg_numeric(vm, function, s);
-    case 'v':
-      return tl_is_nested(*s) || tl_arg_array(vm, function, s);
     default:
       return tl_arg_array(vm, function, s);
   }
 }
 
-bool tl_read_arguments(tl_vm *vm, const tl_builtin *builtin, tl_slot *args) {
-  const char *types = builtin->types;
-  for (int i = 0; types[i] != '\0'; i++) {
-    const bool optional = types[i] >= 'A' && types[i] <= 'Z';
-    const char type = (char)(optional ? types[i] - 'A' + 'a' : types[i]);
-    if ((optional && tl_is_none(args[i])) || is_usual(type, args[i]))
-      continue;
-    tl_param params[TL_MAX_PARAMS];
-    char name[40];
+// Reads an argument that is not the usual one. Its name is only found where a
+// message has it, since to read what stands behind the names takes longer than
+// most conversions do.
+static __attribute__((noinline)) bool read_other(tl_vm *vm,
+                                                 const tl_builtin *builtin,
+                                                 tl_slot *args, int i) {
+  const char *next = &builtin->types[i + 1];
+  const char type = (char)(next[-1] | ('a' - 'A'));
+  tl_param params[TL_MAX_PARAMS];
+  char name[40] = "";
+  if (strchr("sinbf", type) != NULL) {
     tl_params_parse(builtin->params, params);
     snprintf(name, sizeof name, "%.*s", (int)params[i].name_length,
              params[i].name);
-    const bool told = types[i + 1] == '@' && tl_is_string(args[i + 1]);
-    if (!read_argument(vm, builtin->name,
-                       told ? args[i + 1].string->text : name, type, &args[i]))
-      return false;
   }
+  const bool told = *next == '@' && tl_is_string(args[i + 1]);
+  return read_argument(vm, builtin->name,
+                       told ? args[i + 1].string->text : name, type, &args[i]);
+}
+
+bool tl_read_arguments(tl_vm *vm, const tl_builtin *builtin, tl_slot *args) {
+  const char *types = builtin->types;
+  for (int i = 0; types[i] != '\0'; i++)
+    if (!is_usual(types[i], args[i]) && !read_other(vm, builtin, args, i))
+      return false;
   return true;
 }

@@ -484,9 +484,9 @@ static bool update_known(tl_vm *vm, way w, uint16_t count, tl_slot *target,
 // that the caller's slots are as they were. On success *value owns nothing.
 bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *value, tl_slot *out) {
-  if (tl_place_store(vm, target, path, parts, value))
+  if (!tl_failed(vm) && tl_place_store(vm, target, path, parts, value))
     return tl_pass_to(target, out);
-  if (!tl_path_check_length(vm, path))
+  if (tl_failed(vm) || !tl_path_check_length(vm, path))
     return false;
   way w = {path->steps, path->step_count, parts};
   carried carried = {*value, false, false};

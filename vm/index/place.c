@@ -125,9 +125,10 @@ static bool store_number(tl_vm *vm, tl_slot container, const tl_step *step,
   return true;
 }
 
-// The old item is dropped last: it may be what keeps others alive.
+// A plain key that the record does not have yet is entered. The old item is
+// dropped last: it may be what keeps others alive.
 bool tl_place_store(tl_vm *vm, tl_slot *target, const tl_path *path,
-                    const tl_slot *parts, tl_slot *value) {
+                    tl_slot *parts, tl_slot *value) {
   // What moves in needs no count: a number, an immortal, or an object that its
   // slot owns and that borrows none of its items.
   bool moves = !tl_is_heap(*value) ||
@@ -135,16 +136,20 @@ bool tl_place_store(tl_vm *vm, tl_slot *target, const tl_path *path,
                                     : !tl_is_counted(*value));
   if (!moves)
     return false;
-  const tl_slot *container = find_container(vm, target, path, &parts);
+  const tl_slot *at = parts;
+  tl_slot *container = find_container(vm, target, path, &at);
   if (container == NULL)
     return false;
   const tl_step *last = last_step(path);
   if (tl_is_array(*container))
-    return store_number(vm, *container, last, parts, value);
-  tl_slot *place = find_item(*container, last, parts), old, stored = *value;
-  if (place == NULL)
+    return store_number(vm, *container, last, at, value);
+  tl_slot *place = find_item(*container, last, at), old, stored = *value;
+  if (place == NULL && (!tl_is_record(*container) || !is_one_value(last) ||
+                        !tl_key_is_plain(*at)))
     return false;
   tl_changed_in_place(vm, *target);
+  if (place == NULL)
+    return tl_record_set_key(vm, &container->record, &parts[at - parts], value);
   if (tl_is_heap(stored))
     stored = tl_escape(
         vm, value, tl_is_record(*container) ? TL_CAUSE_FIELD : TL_CAUSE_ITEM);

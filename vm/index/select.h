@@ -137,11 +137,12 @@ static inline bool tl_may_write(tl_vm *vm, tl_slot target) {
 }
 
 // target.path = value, where every container on the way has one owner and the
-// place is an item or a field that is there, and the value needs no count: it
-// moves in, or *value owned nothing. The target's slot must be its last use.
-// False: nothing has changed, and tl_path_set goes on in the general way.
+// place is an item, a field that is there or a key, and the value needs no
+// count: it moves in, or *value owned nothing. A new key moves in, too. The
+// target's slot must be its last use. False: nothing has changed, and
+// tl_path_set goes on in the general way, unless there was no memory for a key.
 bool tl_place_store(tl_vm *vm, tl_slot *target, const tl_path *path,
-                    const tl_slot *parts, tl_slot *value);
+                    tl_slot *parts, tl_slot *value);
 
 // --- Positions: index_fancy.c ------------------------------------------------
 

@@ -78,12 +78,12 @@ TL_CALLED_OPCODES(OP)
 // Those that the loop has a path of its own for, which it tries first.
 tl_exec tl_exec_take, tl_exec_setpath;
 
-// a = b[c] or b[c, d], where nothing is to be dropped and the loop's own path
-// for items did not apply: values of records, borrowed; characters; indices
-// that are no int64. False: the general path finds it. The mode of c is read
-// from [ins]: one value more in the dispatch loop would push the table of
-// handlers out of its register.
-bool tl_get_rare(tl_slot *a, const tl_slot *b, const tl_slot *c,
+// a = b[c] or b[c, d], where b lives on and the loop's own path for items did
+// not apply: values of records, borrowed; characters; indices that are no
+// int64. A key that ends is dropped. False: the general path finds it. The mode
+// of c is read from [ins]: one value more in the dispatch loop would push the
+// table of handlers out of its register.
+bool tl_get_rare(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                  const tl_ins *ins);
 bool tl_get_rare2(tl_slot *a, const tl_slot *b, const tl_slot *c,
                   const tl_slot *d);

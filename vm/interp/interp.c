@@ -278,7 +278,7 @@ dispatch:
     OP(GETEL) {
       if (STAYS(RB, MODE_B) && LIKELY(tl_item_get(RA, RB, RC)))
         NEXT;
-      if (STAYS(RB, MODE_B) && tl_get_rare(RA, RB, RC, ins))
+      if (STAYS(RB, MODE_B) && tl_get_rare(vm, RA, RB, RC, ins))
         NEXT;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));

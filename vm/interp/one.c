@@ -87,7 +87,7 @@ static bool is_single(const tl_slot *s) {
 static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB, *c = RC;
   tl_one how;
-  if (stays(b, MODE_B) && tl_get_rare(RA, b, c, ins))
+  if (stays(b, MODE_B) && tl_get_rare(vm, RA, b, c, ins))
     return TL_ONE_DONE;
   if (began(vm, base, ins, b, has_rank(b, 1) && is_single(c), &how))
     return how;
@@ -201,7 +201,7 @@ static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     return TL_ONE_FAILED;
   }
   tl_copy_slot(a, &result);
-  if (!tl_jit_is_pair(builtin, ins))
+  if (builtin->result != TL_PAIR || !tl_jit_is_pair(builtin, ins))
     return TL_ONE_DONE;
   frame->pc = ins += 2;
   return done(tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()));

@@ -24,21 +24,21 @@ static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
 
 // The value of a record's key; NULL: the general path finds it, or says that
 // there is none.
-static const tl_slot *find_value(const tl_slot *b, const tl_slot *c,
-                                 unsigned c_mode) {
-  bool stays = c_mode == TL_MODE_BORROW || !tl_is_owned(*c);
-  return stays && tl_key_allowed(*c) ? tl_record_get_key(b->record, *c) : NULL;
+static const tl_slot *find_value(const tl_slot *b, const tl_slot *c) {
+  return tl_key_allowed(*c) ? tl_record_get_key(b->record, *c) : NULL;
 }
 
-bool tl_get_rare(tl_slot *a, const tl_slot *b, const tl_slot *c,
+bool tl_get_rare(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                  const tl_ins *ins) {
   tl_slot wide;
   if (!tl_is_record(*b))
     return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
-  const tl_slot *value = find_value(b, c, MODE_C);
+  const tl_slot *value = find_value(b, c);
   if (value == NULL)
     return false;
-  tl_operand_put(a, tl_borrow(*value));
+  tl_slot found = tl_borrow(*value);
+  tl_drop(vm, tl_operand_read(c, MODE_C));
+  tl_operand_put(a, found);
   return true;
 }
 
@@ -54,7 +54,8 @@ bool tl_peek_rare(tl_slot *a, const tl_slot *b, const tl_slot *c,
   tl_slot wide;
   if (!tl_is_record(*b))
     return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
-  const tl_slot *value = find_value(b, c, c_mode);
+  bool stays = c_mode == TL_MODE_BORROW || !tl_is_owned(*c);
+  const tl_slot *value = stays ? find_value(b, c) : NULL;
   if (value == NULL || !tl_is_scalar(*value))
     return false;
   tl_copy_slot(a, value);

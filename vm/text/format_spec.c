@@ -40,7 +40,7 @@ typedef struct spec {
 
 // Whether an alignment stands here.
 static bool is_align(const char *at, const char *end) {
-  return at < end && strchr("<>=^", *at) != NULL && *at != 0;
+  return at < end && ((*at >= '<' && *at <= '>') || *at == '^');
 }
 
 // Reads fill and alignment; a fill is any character in front of an alignment.
@@ -95,7 +95,7 @@ static bool read_spec(const char *text, size_t nbytes, spec *out) {
   const char *at = text, *end = text + nbytes;
   *out = (spec){.text = text, .nbytes = nbytes, .fill_bytes = 1};
   at = read_align(at, end, out);
-  if (at < end && *at && strchr("+- ", *at))
+  if (at < end && (*at == '+' || *at == '-' || *at == ' '))
     out->sign = *at++;
   out->positive = accept(&at, end, 'z');
   out->alternate = accept(&at, end, '#');
@@ -169,8 +169,7 @@ static bool add_padded(tl_text *text, const spec *s, char align,
   int before = align == '>' ? room : align == '^' ? room / 2 : 0;
   bool inside = align == '=' || align == '0';
   add_fill(text, s, before);
-  if (!inside)
-    head = 0;
+  head = inside ? head : 0;
   tl_text_add(text, bytes, head);
   if (inside)
     add_fill(text, s, room);
@@ -193,9 +192,7 @@ typedef struct parts {
 
 // The sign to write, 0: none.
 static char sign_of(const spec *s, bool negative) {
-  if (negative)
-    return '-';
-  return s->sign == '+' || s->sign == ' ' ? s->sign : 0;
+  return negative ? '-' : s->sign == '+' || s->sign == ' ' ? s->sign : 0;
 }
 
 // How many separators stand between [n] digits.
@@ -395,9 +392,8 @@ static bool float_parts(tl_vm *vm, const spec *s, double value, tl_dtype dtype,
 static bool add_float(tl_text *text, const spec *s, double value,
                       tl_dtype dtype) {
   parts p;
-  if (!float_parts(text->vm, s, value, dtype, "a float", &p))
-    return false;
-  return add_number(text, s, &p, 3);
+  return float_parts(text->vm, s, value, dtype, "a float", &p) &&
+         add_number(text, s, &p, 3);
 }
 
 // Both parts under the spec, then padded as one.
@@ -538,13 +534,13 @@ bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec_,
   spec s;
   if (nbytes == 0)
     return tl_format_value(vm, text, value, false, 0);
+  const char own = nbytes == 2 && spec_[0] == '!' ? spec_[1] : 0;
   // As {x = } has it: strings in quotes.
-  if (nbytes == 2 && memcmp(spec_, "!r", 2) == 0)
+  if (own == 'r')
     return tl_format_value(vm, text, value, true, 0);
-  if (nbytes == 2 && memcmp(spec_, "!w", 2) == 0)
-    return add_count(vm, text, value, "width", LARGEST_WIDTH);
-  if (nbytes == 2 && memcmp(spec_, "!p", 2) == 0)
-    return add_count(vm, text, value, "precision", TL_PRECISION);
+  if (own == 'w' || own == 'p')
+    return add_count(vm, text, value, own == 'w' ? "width" : "precision",
+                     own == 'w' ? LARGEST_WIDTH : TL_PRECISION);
   if (!read_spec(spec_, nbytes, &s))
     return fail_spec(vm, &s,
                      "it is not [[fill]align][sign][#][0][width][,]"

@@ -328,8 +328,12 @@ int64_t tl_record_find(tl_record *record, const tl_string *key) {
   return -1;
 }
 
-// Finds a key that is one word: an integer or a bool.
+// Finds a key that is one word: an integer or a bool. Most are asked for more
+// than once, so the key found before is looked at before any is hashed.
 static int64_t find_word(tl_record *record, uint64_t word) {
+  if (record->last < record->length &&
+      record->fields[record->last].key.word == word)
+    return record->last;
   if (record->index_size != 0)
     return index_find(record, tl_key_word_hash(word), is_word, &word);
   for (int64_t i = 0; i < record->length; i++)
