@@ -88,6 +88,39 @@ void tl_use_variables(tl_lower *l, tl_span span) {
   }
 }
 
+// Whether all that the instruction does with the variable is to read the kind or
+// the message of the error that it has.
+static bool reads_text(const tl_lower *l, const tl_cfg_ins *ins, int32_t slot) {
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    if (ins->operands[i] != slot)
+      continue;
+    if (ins->op != TL_BC_GETF)
+      return false;
+    const char *name = l->b->unit->names[ins->extra]->text;
+    if (strcmp(name, "kind") != 0 && strcmp(name, "message") != 0)
+      return false;
+  }
+  return true;
+}
+
+// Of an error whose kind and message alone are read, its place and trace are
+// not looked for.
+static void leave_out_places(tl_lower *l) {
+  const tl_cfg_function *f = l->f;
+  for (int32_t h = 0; h < f->block_count; h++) {
+    tl_cfg_ins *catch = f->blocks[h].ins;
+    bool is_text = f->blocks[h].is_handler && f->blocks[h].count > 0 &&
+                   catch->op == TL_BC_CATCH &&
+                   catch->extra == TL_CATCHES_NAMED &&
+                   catch->result < f->variable_count;
+    for (int32_t b = 0; is_text && b < f->block_count; b++)
+      for (int32_t i = 0; is_text && i < f->blocks[b].count; i++)
+        is_text = reads_text(l, &f->blocks[b].ins[i], catch->result);
+    if (is_text)
+      catch->extra = TL_CATCHES_TEXT;
+  }
+}
+
 // Names go to slots only here, when the number of variables is known. A
 // variable that lives in the module, or only in captures, has no slot and no
 // name in it.
@@ -99,6 +132,7 @@ void tl_function_end(tl_lower *l, int32_t value, tl_span span) {
     span.at = span.end - 1;
   tl_use_variables(l, span);
   tl_emit1(l, TL_BC_RET, -1, value, span);
+  leave_out_places(l);
   p->slot_names = tl_unit_room(
       l->b, sizeof *p->slot_names * (size_t)(l->f->variable_count + 1));
   if (p->slot_names == NULL)
