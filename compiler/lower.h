@@ -278,6 +278,15 @@ bool tl_may_assign(tl_ast *ast);
 bool tl_has_effect(tl_lower *l, tl_ast *ast);
 // Reports a statement whose value is dropped and that can have no effect.
 void tl_refuse_useless(tl_lower *l, const tl_ast *ast);
+// Which of [count] values, which stand [step] bytes apart, goes on in the memory
+// of a variable that later ones read, as in append(s[:-1], s[-1] + 1). It is
+// evaluated after them, so that nobody reads the variable behind it. That shows
+// only where it fails: what the others do has been done then, and of two errors
+// it is theirs. Without one the last.
+uint32_t tl_find_last(tl_lower *l, tl_ast *const *first, size_t step,
+                      uint32_t count);
+// Which of them is evaluated as number [k].
+uint32_t tl_in_order(uint32_t k, uint32_t last, uint32_t count);
 // The library function that a callee is known to be, or NULL.
 const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee);
 // Whether a variable always is one function without an environment, defined
@@ -446,8 +455,6 @@ void tl_lower_peak(tl_lower *l, tl_ast *ast);
 void tl_lower_leave(tl_lower *l, tl_ast *ast);
 // A list, array or record made by `for`.
 int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want);
-// Appends the items of [value] to the list in a slot.
-void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list);
 // record[key] = value, for a record that is being made in its own slot.
 void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value);
 // The same with the key and the value in slots.

@@ -254,9 +254,9 @@ static bool reads_module(tl_ast *ast, void *context) {
   return v != NULL && v->is_global;
 }
 
-// The variable in whose memory, or a field's of it, [ast] goes on if nobody
-// reads it behind that: s of s[:-1], append(s, 1) and append(s.a[1:], 2). NULL:
-// it is none of these, or more may happen in it.
+// The variable in whose memory, or a part's of it, [ast] goes on if nobody
+// reads it behind that: s of s[:-1], append(s[0], 1) and append(s.a[1:], 2).
+// NULL: it is none of these, or more may happen in it.
 static const tl_name *continued(tl_lower *l, tl_ast *ast) {
   bool may = tl_ast_is_cut(ast) || ast->kind == TL_AST_CALL;
   if (!may || tl_may_assign(ast) || acts(ast, l))
@@ -278,7 +278,10 @@ static const tl_name *continued(tl_lower *l, tl_ast *ast) {
   if (from == ast)
     return NULL;
   bool is_taken = tl_is_taken(l, from);
-  while (from->kind == TL_AST_FIELD || (is_taken && from->kind == TL_AST_INDEX))
+  while (from->kind == TL_AST_FIELD ||
+         (from->kind == TL_AST_INDEX &&
+          (is_taken || tl_ast_items_are(from->index.items, from->index.count,
+                                        TL_AST_ITEM_VALUE))))
     from = tl_ast_object(from);
   return is_taken || tl_is_own_variable(l, from) ? from->name.name : NULL;
 }
@@ -289,30 +292,37 @@ static bool mentions(tl_ast *ast, void *name) {
          tl_ast_each_child(ast, mentions, name);
 }
 
-// Which argument goes on in the memory of a variable that later ones read, as
-// in append(s[:-1], s[-1] + 1). It is evaluated after them, so that nobody
-// reads the variable behind it. That shows only where it fails: what the others
-// do has been done then, and of two errors it is theirs. Without one the last.
-static uint32_t find_last(tl_lower *l, const tl_ast_call *call) {
-  for (uint32_t i = 0; i + 1 < call->count; i++) {
-    tl_ast *ast = call->arguments[i].value;
-    const tl_name *name = continued(l, ast);
-    if (name == NULL || may_assign_from(call, i + 1))
-      continue;
-    bool reads = false, later = false;
-    for (uint32_t k = i + 1; k < call->count; k++) {
-      reads |= mentions(call->arguments[k].value, (void *)name);
-      later |= acts(call->arguments[k].value, l);
-    }
-    if (reads && !(later && reads_module(ast, l)))
-      return i;
-  }
-  return call->count - 1;
+// One of values that stand [step] bytes apart.
+static tl_ast *value_at(tl_ast *const *first, size_t step, uint32_t i) {
+  return *(tl_ast *const *)(const void *)((const char *)first + i * step);
 }
 
-// Which argument is evaluated as number [k], where [last] is the last one.
-static uint32_t in_order(const tl_ast_call *call, uint32_t k, uint32_t last) {
-  return k + 1 == call->count ? last : k < last ? k : k + 1;
+uint32_t tl_find_last(tl_lower *l, tl_ast *const *first, size_t step,
+                      uint32_t count) {
+  for (uint32_t i = 0; i + 1 < count; i++) {
+    tl_ast *ast = value_at(first, step, i);
+    const tl_name *name = continued(l, ast);
+    bool reads = false, later = false, assigns = false;
+    for (uint32_t k = i + 1; name != NULL && k < count; k++) {
+      tl_ast *other = value_at(first, step, k);
+      reads |= mentions(other, (void *)name);
+      later |= acts(other, l);
+      assigns |= tl_may_assign(other);
+    }
+    if (reads && !assigns && !(later && reads_module(ast, l)))
+      return i;
+  }
+  return count - 1;
+}
+
+static uint32_t last_argument(tl_lower *l, const tl_ast_call *call) {
+  return call->count == 0 ? 0
+                          : tl_find_last(l, &call->arguments->value,
+                                         sizeof *call->arguments, call->count);
+}
+
+uint32_t tl_in_order(uint32_t k, uint32_t last, uint32_t count) {
+  return k + 1 == count ? last : k < last ? k : k + 1;
 }
 
 // One argument into its window slot, or left in the variable that it names if
@@ -340,9 +350,9 @@ static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
 // are; [operands] gets where each is.
 static void lower_arguments(tl_lower *l, tl_ast_call *call, int32_t first,
                             int32_t *operands) {
-  uint32_t last = find_last(l, call);
+  uint32_t last = last_argument(l, call);
   for (uint32_t k = 0; k < call->count; k++) {
-    uint32_t i = in_order(call, k, last);
+    uint32_t i = tl_in_order(k, last, call->count);
     operands[i] = lower_argument(l, call, i, first + (int32_t)i, false);
   }
   for (uint32_t i = 0; i < call->count; i++)
@@ -366,7 +376,7 @@ static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
 
 // A call with bound arguments; [builtin] NULL: a script's function, number
 // [extra]. Arguments are evaluated in the order in which they are written (but
-// see find_last), whatever order the parameters have; defaults of the library
+// see tl_find_last), whatever order the parameters have; defaults of the library
 // are constants.
 static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
                            const binding *b, const tl_builtin *builtin,
@@ -377,9 +387,9 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
   int32_t first = tl_temps(l, s->count);
   int32_t operands[TL_MAX_PARAMS];
   tl_joining joining = {.pad = -1};
-  uint32_t last = find_last(l, call);
+  uint32_t last = last_argument(l, call);
   for (uint32_t k = 0; k < call->count; k++) {
-    uint32_t a = in_order(call, k, last);
+    uint32_t a = tl_in_order(k, last, call->count);
     for (int p = 0; p < s->count; p++) {
       if (b->argument[p] != (int)a)
         continue;
