@@ -88,17 +88,21 @@ void tl_use_variables(tl_lower *l, tl_span span) {
   }
 }
 
-// Whether all that the instruction does with the variable is to read the kind or
-// the message of the error that it has.
-static bool reads_text(const tl_lower *l, const tl_cfg_ins *ins, int32_t slot) {
-  for (int32_t i = 0; i < ins->operand_count; i++) {
-    if (ins->operands[i] != slot)
-      continue;
-    if (ins->op != TL_BC_GETF)
-      return false;
-    const char *name = l->b->unit->names[ins->extra]->text;
-    if (strcmp(name, "kind") != 0 && strcmp(name, "message") != 0)
-      return false;
+// Whether all that the function does with a variable is to read the kind or the
+// message of the error that it has.
+static bool reads_text(const tl_lower *l, int32_t slot) {
+  const uint32_t kind = tl_unit_name(l->b, "kind", 4);
+  const uint32_t message = tl_unit_name(l->b, "message", 7);
+  for (int32_t b = 0; b < l->f->block_count; b++) {
+    const tl_cfg_block *block = &l->f->blocks[b];
+    for (int32_t i = 0; i < block->count; i++) {
+      const tl_cfg_ins *ins = &block->ins[i];
+      bool reads =
+          ins->op == TL_BC_GETF && (ins->extra == kind || ins->extra == message);
+      for (int32_t k = 0; !reads && k < ins->operand_count; k++)
+        if (ins->operands[k] == slot)
+          return false;
+    }
   }
   return true;
 }
@@ -106,17 +110,12 @@ static bool reads_text(const tl_lower *l, const tl_cfg_ins *ins, int32_t slot) {
 // Of an error whose kind and message alone are read, its place and trace are
 // not looked for.
 static void leave_out_places(tl_lower *l) {
-  const tl_cfg_function *f = l->f;
-  for (int32_t h = 0; h < f->block_count; h++) {
-    tl_cfg_ins *catch = f->blocks[h].ins;
-    bool is_text = f->blocks[h].is_handler && f->blocks[h].count > 0 &&
-                   catch->op == TL_BC_CATCH &&
-                   catch->extra == TL_CATCHES_NAMED &&
-                   catch->result < f->variable_count;
-    for (int32_t b = 0; is_text && b < f->block_count; b++)
-      for (int32_t i = 0; is_text && i < f->blocks[b].count; i++)
-        is_text = reads_text(l, &f->blocks[b].ins[i], catch->result);
-    if (is_text)
+  for (int32_t b = 0; b < l->f->block_count; b++) {
+    const tl_cfg_block *block = &l->f->blocks[b];
+    tl_cfg_ins *catch = block->ins;
+    if (block->is_handler && block->count > 0 &&
+        catch->extra == TL_CATCHES_NAMED &&
+        catch->result < l->f->variable_count && reads_text(l, catch->result))
       catch->extra = TL_CATCHES_TEXT;
   }
 }

@@ -245,35 +245,26 @@ static void lower_spread(tl_lower *l, const tl_ast *value, int32_t list) {
   tl_emit1(l, TL_BC_MOV, list, base, value->span);
 }
 
-// Of (...l, l[-1] + 1) the items behind l, which then ends where it is spread
-// and has their place in its memory. False: they are evaluated in their order.
-enum { FEW = 4 };
-static bool lower_behind(tl_lower *l, const tl_ast *ast, int32_t made[FEW]) {
-  tl_ast **items = ast->items.items;
-  const uint32_t count = ast->items.count;
-  bool is_spread = items[0]->kind == TL_AST_SPREAD && count <= FEW + 1 &&
-                   tl_is_own_variable(l, items[0]->unary.operand);
-  for (uint32_t i = 1; is_spread && i < count; i++)
-    is_spread = items[i]->kind != TL_AST_SPREAD && !tl_may_assign(items[i]);
-  for (uint32_t i = 1; is_spread && i < count; i++)
-    made[i - 1] = tl_lower_expr(l, items[i], -1);
-  return is_spread;
-}
-
 // A long literal, or one with `...`, grows a list item by item: a window has
 // room for few.
 static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
-  int32_t list = tl_temp(l), behind[FEW];
+  int32_t list = tl_temp(l), behind = -1;
+  tl_ast **items = ast->items.items;
   tl_emit_window(l, TL_BC_LIST, list, NULL, 0, 0, ast->span);
-  const bool is_made = lower_behind(l, ast, behind);
+  // (...l, l[-1] + 1): the item is computed first, so that l may end where it is
+  // spread and have it in its memory.
+  if (ast->items.count == 2 && items[0]->kind == TL_AST_SPREAD &&
+      tl_is_own_variable(l, items[0]->unary.operand) &&
+      items[1]->kind != TL_AST_SPREAD && !tl_may_assign(items[1]))
+    behind = tl_lower_expr(l, items[1], -1);
   for (uint32_t i = 0; i < ast->items.count; i++) {
-    tl_ast *value = ast->items.items[i];
+    tl_ast *value = items[i];
     // Each item's temporaries are free behind its PUSH.
     int32_t mark = l->top;
     if (value->kind == TL_AST_SPREAD) {
       lower_spread(l, value, list);
     } else {
-      int32_t item = is_made ? behind[i - 1] : tl_lower_expr(l, value, -1);
+      int32_t item = behind < 0 ? tl_lower_expr(l, value, -1) : behind;
       tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
     }
     l->top = mark;

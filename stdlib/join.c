@@ -272,23 +272,13 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
   return tl_list_give(vm, joined, ok, out);
 }
 
-// The items of a list behind those of another, which is that list itself where
-// it has none yet. All else that can be walked is in Tally.
+// A list behind an empty one is the result itself. The rest is in Tally.
 bool tl_list_spread(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_list *list, *more = args[1].list;
-  if (!tl_is_list(args[1]))
-    return tl_in_tally(vm, "spread", 2, args, out);
-  if (args[0].list->length == 0)
-    return tl_list_unique(vm, &args[1], 1, &list) &&
-           tl_list_give(vm, list, true, out);
-  if (!tl_list_unique(vm, &args[0], 0, &list))
-    return false;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < more->length && tl_poll_ok(vm, i, &ok); i++) {
-    tl_slot item = tl_borrow(more->items[i]);
-    ok = tl_list_push(vm, &list, &item);
-  }
-  return tl_list_give(vm, list, ok, out);
+  tl_list *list;
+  return args[0].list->length > 0 || !tl_is_list(args[1])
+             ? tl_in_tally(vm, "spread", 2, args, out)
+             : tl_list_unique(vm, &args[1], 0, &list) &&
+                   tl_list_give(vm, list, true, out);
 }
 
 // Whether any part is ragged, has fields or may be missing: then the joining is

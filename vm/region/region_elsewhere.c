@@ -6,6 +6,8 @@
 //
 //   a[1:-1] = a[:-2] + a[2:]      one item behind, and one ahead
 //   roll(x, 1) + roll(x, -1)      so all but the first and the last item
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/engine/plan_delay.h"
