@@ -287,8 +287,8 @@ static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
 
 // A call with bound arguments; [builtin] NULL: a script's function, number
 // [extra]. Arguments are evaluated in the order in which they are written (but
-// see tl_find_last), whatever order the parameters have; defaults of the library
-// are constants.
+// see tl_find_last), whatever order the parameters have; defaults of the
+// library are constants.
 static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
                            const binding *b, const tl_builtin *builtin,
                            uint32_t extra, int32_t want) {

@@ -97,8 +97,8 @@ static bool reads_text(const tl_lower *l, int32_t slot) {
     const tl_cfg_block *block = &l->f->blocks[b];
     for (int32_t i = 0; i < block->count; i++) {
       const tl_cfg_ins *ins = &block->ins[i];
-      bool reads =
-          ins->op == TL_BC_GETF && (ins->extra == kind || ins->extra == message);
+      bool reads = ins->op == TL_BC_GETF &&
+                   (ins->extra == kind || ins->extra == message);
       for (int32_t k = 0; !reads && k < ins->operand_count; k++)
         if (ins->operands[k] == slot)
           return false;

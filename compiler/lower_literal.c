@@ -234,7 +234,7 @@ bool tl_has_spread(const tl_ast *ast) {
   return false;
 }
 
-// Appends the items of [value] to the list, which may be all that the list has.
+// Appends the items of [value] to the list, which may be all that it has.
 static void lower_spread(tl_lower *l, const tl_ast *value, int32_t list) {
   const tl_builtin *spread =
       tl_builtin_find(l->b->vm->library, "_arguments", "spread", 6);
@@ -251,8 +251,8 @@ static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t list = tl_temp(l), behind = -1;
   tl_ast **items = ast->items.items;
   tl_emit_window(l, TL_BC_LIST, list, NULL, 0, 0, ast->span);
-  // (...l, l[-1] + 1): the item is computed first, so that l may end where it is
-  // spread and have it in its memory.
+  // (...l, l[-1] + 1): the item is computed first, so that l may end where it
+  // is spread and have it in its memory.
   if (ast->items.count == 2 && items[0]->kind == TL_AST_SPREAD &&
       tl_is_own_variable(l, items[0]->unary.operand) &&
       items[1]->kind != TL_AST_SPREAD && !tl_may_assign(items[1]))

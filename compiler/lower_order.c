@@ -1,5 +1,5 @@
-// The order in which arguments and items are evaluated: as they are written, but
-// what goes on in the memory of a variable comes behind those that read it.
+// The order in which arguments and items are evaluated: as they are written,
+// but what goes on in the memory of a variable comes behind those that read it.
 //
 //     (append(s[0], x), s[1] + 1)     s[1] + 1, then append(s![0], x)
 

@@ -121,8 +121,8 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   vm->error.excerpt_size = vm->error.excerpt == NULL ? 0 : nbytes;
 }
 
-// Which `catch` waits for an error of the frame, or of one of its callers' up to
-// C, which may look at the error itself.
+// Which `catch` waits for an error of the frame, or of one of its callers' up
+// to C, which may look at the error itself.
 static tl_catches catcher(const tl_frame *frame, uint32_t pc) {
   for (;;) {
     const tl_catches kind = tl_catches_at(frame->function, pc);
