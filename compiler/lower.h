@@ -7,6 +7,7 @@
 //   lower_assign.c    assignments and updates
 //   lower_take.c      an item moved out of its place, changed, put back
 //   lower_call.c      calls: arguments bound to parameters
+//   lower_order.c     which arguments and items are evaluated last
 //   lower_control.c   and, or, if, loops, comprehensions, try, return
 //   lower_place.c     indices and places: r.a[3].b
 //   lower_expr.c      constants, operators, fields
@@ -468,8 +469,6 @@ void tl_lower_peak(tl_lower *l, tl_ast *ast);
 void tl_lower_leave(tl_lower *l, tl_ast *ast);
 // A list, array or record made by `for`.
 int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want);
-// Appends the items of [value] to the list in a slot.
-void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list);
 // record[key] = value, for a record that is being made in its own slot.
 void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value);
 // The same with the key and the value in slots.
@@ -485,6 +484,18 @@ void tl_lower_update(tl_lower *l, tl_ast *ast);
 // Assigns an item to the names of a loop; with several names it is unpacked.
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
                       int32_t item, tl_span span);
+
+// --- Order (lower_order.c) --------------------------------------------------
+
+// Which of [count] values, which stand [step] bytes apart, goes on in the
+// memory of a variable that later ones read, as in append(s[:-1], s[-1] + 1).
+// It is evaluated after them, so that nobody reads the variable behind it. That
+// shows only where it fails: what the others do has been done then, and of two
+// errors it is theirs. Without one the last.
+uint32_t tl_find_last(tl_lower *l, tl_ast *const *first, size_t step,
+                      uint32_t count);
+// Which of them is evaluated as number [k].
+uint32_t tl_in_order(uint32_t k, uint32_t last, uint32_t count);
 
 // --- Calls and functions (lower_call.c, lower_function.c) -------------------
 

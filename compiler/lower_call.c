@@ -230,89 +230,10 @@ static bool may_assign_from(const tl_ast_call *call, uint32_t from) {
   return from < call->count;
 }
 
-// Whether evaluating [ast] may do more than give a value or fail, as calls of
-// functions of modules do: random numbers come one after the other. A visitor.
-static bool acts(tl_ast *ast, void *context) {
-  if (ast->kind == TL_AST_FUNCTION)
-    return true;
-  if (ast->kind == TL_AST_CALL) {
-    const tl_builtin *builtin = tl_called_builtin(context, ast->call.callee);
-    if (builtin == NULL || ast->call.callee->kind != TL_AST_NAME ||
-        (builtin->flags & TL_EFFECT) != 0 || tl_builtin_calls(builtin))
-      return true;
-  }
-  return tl_ast_each_child(ast, acts, context);
-}
-
-// Whether [ast] reads a variable of the module, which calls may change. A
-// visitor.
-static bool reads_module(tl_ast *ast, void *context) {
-  const tl_lower *l = context;
-  if (ast->kind != TL_AST_NAME)
-    return tl_ast_each_child(ast, reads_module, context);
-  const tl_variable *v = tl_scope_find(l->scope, ast->name.name);
-  return v != NULL && v->is_global;
-}
-
-// The variable in whose memory, or a field's of it, [ast] goes on if nobody
-// reads it behind that: s of s[:-1], append(s, 1) and append(s.a[1:], 2). NULL:
-// it is none of these, or more may happen in it.
-static const tl_name *continued(tl_lower *l, tl_ast *ast) {
-  bool may = tl_ast_is_cut(ast) || ast->kind == TL_AST_CALL;
-  if (!may || tl_may_assign(ast) || acts(ast, l))
-    return NULL;
-  tl_ast *from = ast;
-  for (;;) {
-    const tl_builtin *builtin = from->kind == TL_AST_CALL
-                                    ? tl_called_builtin(l, from->call.callee)
-                                    : NULL;
-    if (builtin != NULL && tl_builtin_restores(builtin) &&
-        from->call.count > 0 &&
-        from->call.arguments[0].kind == TL_ARGUMENT_POSITIONAL)
-      from = from->call.arguments[0].value;
-    else if (tl_ast_is_cut(from))
-      from = from->index.object;
-    else
-      break;
-  }
-  if (from == ast)
-    return NULL;
-  bool is_taken = tl_is_taken(l, from);
-  while (from->kind == TL_AST_FIELD || (is_taken && from->kind == TL_AST_INDEX))
-    from = tl_ast_object(from);
-  return is_taken || tl_is_own_variable(l, from) ? from->name.name : NULL;
-}
-
-// Whether [ast] names the variable. A visitor.
-static bool mentions(tl_ast *ast, void *name) {
-  return (ast->kind == TL_AST_NAME && ast->name.name == name) ||
-         tl_ast_each_child(ast, mentions, name);
-}
-
-// Which argument goes on in the memory of a variable that later ones read, as
-// in append(s[:-1], s[-1] + 1). It is evaluated after them, so that nobody
-// reads the variable behind it. That shows only where it fails: what the others
-// do has been done then, and of two errors it is theirs. Without one the last.
-static uint32_t find_last(tl_lower *l, const tl_ast_call *call) {
-  for (uint32_t i = 0; i + 1 < call->count; i++) {
-    tl_ast *ast = call->arguments[i].value;
-    const tl_name *name = continued(l, ast);
-    if (name == NULL || may_assign_from(call, i + 1))
-      continue;
-    bool reads = false, later = false;
-    for (uint32_t k = i + 1; k < call->count; k++) {
-      reads |= mentions(call->arguments[k].value, (void *)name);
-      later |= acts(call->arguments[k].value, l);
-    }
-    if (reads && !(later && reads_module(ast, l)))
-      return i;
-  }
-  return call->count - 1;
-}
-
-// Which argument is evaluated as number [k], where [last] is the last one.
-static uint32_t in_order(const tl_ast_call *call, uint32_t k, uint32_t last) {
-  return k + 1 == call->count ? last : k < last ? k : k + 1;
+static uint32_t last_argument(tl_lower *l, const tl_ast_call *call) {
+  return call->count == 0 ? 0
+                          : tl_find_last(l, &call->arguments->value,
+                                         sizeof *call->arguments, call->count);
 }
 
 // One argument into its window slot, or left in the variable that it names if
@@ -340,9 +261,9 @@ static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
 // are; [operands] gets where each is.
 static void lower_arguments(tl_lower *l, tl_ast_call *call, int32_t first,
                             int32_t *operands) {
-  uint32_t last = find_last(l, call);
+  uint32_t last = last_argument(l, call);
   for (uint32_t k = 0; k < call->count; k++) {
-    uint32_t i = in_order(call, k, last);
+    uint32_t i = tl_in_order(k, last, call->count);
     operands[i] = lower_argument(l, call, i, first + (int32_t)i, false);
   }
   for (uint32_t i = 0; i < call->count; i++)
@@ -366,8 +287,8 @@ static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
 
 // A call with bound arguments; [builtin] NULL: a script's function, number
 // [extra]. Arguments are evaluated in the order in which they are written (but
-// see find_last), whatever order the parameters have; defaults of the library
-// are constants.
+// see tl_find_last), whatever order the parameters have; defaults of the
+// library are constants.
 static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
                            const binding *b, const tl_builtin *builtin,
                            uint32_t extra, int32_t want) {
@@ -377,9 +298,9 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
   int32_t first = tl_temps(l, s->count);
   int32_t operands[TL_MAX_PARAMS];
   tl_joining joining = {.pad = -1};
-  uint32_t last = find_last(l, call);
+  uint32_t last = last_argument(l, call);
   for (uint32_t k = 0; k < call->count; k++) {
-    uint32_t a = in_order(call, k, last);
+    uint32_t a = tl_in_order(k, last, call->count);
     for (int p = 0; p < s->count; p++) {
       if (b->argument[p] != (int)a)
         continue;

@@ -88,6 +88,38 @@ void tl_use_variables(tl_lower *l, tl_span span) {
   }
 }
 
+// Whether all that the function does with a variable is to read the kind or the
+// message of the error that it has.
+static bool reads_text(const tl_lower *l, int32_t slot) {
+  const uint32_t kind = tl_unit_name(l->b, "kind", 4);
+  const uint32_t message = tl_unit_name(l->b, "message", 7);
+  for (int32_t b = 0; b < l->f->block_count; b++) {
+    const tl_cfg_block *block = &l->f->blocks[b];
+    for (int32_t i = 0; i < block->count; i++) {
+      const tl_cfg_ins *ins = &block->ins[i];
+      bool reads = ins->op == TL_BC_GETF &&
+                   (ins->extra == kind || ins->extra == message);
+      for (int32_t k = 0; !reads && k < ins->operand_count; k++)
+        if (ins->operands[k] == slot)
+          return false;
+    }
+  }
+  return true;
+}
+
+// Of an error whose kind and message alone are read, its place and trace are
+// not looked for.
+static void leave_out_places(tl_lower *l) {
+  for (int32_t b = 0; b < l->f->block_count; b++) {
+    const tl_cfg_block *block = &l->f->blocks[b];
+    tl_cfg_ins *catch = block->ins;
+    if (block->is_handler && block->count > 0 &&
+        catch->extra == TL_CATCHES_NAMED &&
+        catch->result < l->f->variable_count && reads_text(l, catch->result))
+      catch->extra = TL_CATCHES_TEXT;
+  }
+}
+
 // Names go to slots only here, when the number of variables is known. A
 // variable that lives in the module, or only in captures, has no slot and no
 // name in it.
@@ -99,6 +131,7 @@ void tl_function_end(tl_lower *l, int32_t value, tl_span span) {
     span.at = span.end - 1;
   tl_use_variables(l, span);
   tl_emit1(l, TL_BC_RET, -1, value, span);
+  leave_out_places(l);
   p->slot_names = tl_unit_room(
       l->b, sizeof *p->slot_names * (size_t)(l->f->variable_count + 1));
   if (p->slot_names == NULL)

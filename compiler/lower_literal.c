@@ -198,10 +198,13 @@ static void lower_operands(tl_lower *l, tl_ast **items, uint32_t count,
     operands[i] = later_assigns ? first + (int32_t)i : -1;
     later_assigns = later_assigns || tl_may_assign(items[i]);
   }
-  for (uint32_t i = 0; i < count; i++)
+  const uint32_t last = tl_find_last(l, items, sizeof *items, count);
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t i = tl_in_order(k, last, count);
     operands[i] = tl_lower_expr(
         l, items[i],
         tl_is_own_variable(l, items[i]) ? operands[i] : first + (int32_t)i);
+  }
 }
 
 // The operands stand above the result, and after the instruction only that is
@@ -231,21 +234,39 @@ bool tl_has_spread(const tl_ast *ast) {
   return false;
 }
 
+// Appends the items of [value] to the list, which may be all that it has.
+static void lower_spread(tl_lower *l, const tl_ast *value, int32_t list) {
+  const tl_builtin *spread =
+      tl_builtin_find(l->b->vm->library, "_arguments", "spread", 6);
+  int32_t base = tl_temps(l, 3);
+  int32_t operands[2] = {list, tl_lower_expr(l, value->unary.operand, -1)};
+  tl_emit_window(l, TL_BC_CALLB, base, operands, 2,
+                 tl_add_constant(l, tl_builtin_slot(spread)), value->span);
+  tl_emit1(l, TL_BC_MOV, list, base, value->span);
+}
+
 // A long literal, or one with `...`, grows a list item by item: a window has
 // room for few.
 static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
-  int32_t list = tl_temp(l);
+  int32_t list = tl_temp(l), behind = -1;
+  tl_ast **items = ast->items.items;
   tl_emit_window(l, TL_BC_LIST, list, NULL, 0, 0, ast->span);
+  // (...l, l[-1] + 1): the item is computed first, so that l may end where it
+  // is spread and have it in its memory.
+  if (ast->items.count == 2 && items[0]->kind == TL_AST_SPREAD &&
+      tl_is_own_variable(l, items[0]->unary.operand) &&
+      items[1]->kind != TL_AST_SPREAD && !tl_may_assign(items[1]))
+    behind = tl_lower_expr(l, items[1], -1);
   for (uint32_t i = 0; i < ast->items.count; i++) {
-    tl_ast *value = ast->items.items[i];
-    if (value->kind == TL_AST_SPREAD) {
-      tl_lower_spread(l, value->unary.operand, list);
-      continue;
-    }
+    tl_ast *value = items[i];
     // Each item's temporaries are free behind its PUSH.
     int32_t mark = l->top;
-    int32_t item = tl_lower_expr(l, value, -1);
-    tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
+    if (value->kind == TL_AST_SPREAD) {
+      lower_spread(l, value, list);
+    } else {
+      int32_t item = behind < 0 ? tl_lower_expr(l, value, -1) : behind;
+      tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
+    }
     l->top = mark;
   }
   // An array is stacked from the list of its items.

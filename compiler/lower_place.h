@@ -79,3 +79,19 @@ bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
                     uint32_t rest, bool is_pair);
 // place op= value, and get(r, k, fallback) op= value.
 void tl_lower_place_update(tl_lower *l, tl_ast *update);
+
+// The place whose old value is used by the new one, while that is lowered.
+struct tl_taking {
+  const tl_ast *leaf;  // the place's old value within the new one
+  bool is_late;        // others read the container before it is used
+  bool is_again;       // the old value stands there more than once
+  bool is_out;         // it is in [item] from here on
+  bool is_whole;       // the place is a variable itself, which stays there
+  tl_target_place place;
+  int32_t item;  // slot of what was taken
+  int32_t base;  // of the container
+  int32_t pad, saved;
+};
+
+// Whether [ast] reads just what [target] sets.
+bool tl_is_place(const tl_ast *ast, const tl_target *target);

@@ -19,42 +19,7 @@
 #include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 
-// The place whose old value is used by the new one, while that is lowered.
-struct tl_taking {
-  const tl_ast *leaf;  // the place's old value within the new one
-  bool is_late;        // others read the container before it is used
-  bool is_again;       // the old value stands there more than once
-  bool is_out;         // it is in [item] from here on
-  bool is_whole;       // the place is a variable itself, which stays there
-  tl_target_place place;
-  int32_t item;  // slot of what was taken
-  int32_t base;  // of the container
-  int32_t pad, saved;
-};
-
 // --- Which statements -------------------------------------------------------
-
-// Whether [ast] reads just what [target] sets.
-static bool is_place(const tl_ast *ast, const tl_target *target) {
-  // The last step is the outermost node, so both are followed from the outside
-  // in.
-  for (uint32_t i = target->step_count; i-- > 0;) {
-    const tl_ast_step *step = &target->steps[i];
-    if (step->field.name != NULL) {
-      if (ast->kind != TL_AST_FIELD ||
-          ast->field.field.name != step->field.name)
-        return false;
-      ast = ast->field.object;
-    } else {
-      if (ast->kind != TL_AST_INDEX ||
-          !tl_ast_items_are_same(step->items, step->count, ast->index.items,
-                                 ast->index.count))
-        return false;
-      ast = ast->index.object;
-    }
-  }
-  return ast->kind == TL_AST_NAME && ast->name.name == target->name;
-}
 
 // The variable that a chain of fields and indices starts from, or NULL;
 // [field] is its first field, NULL if an index comes first.
@@ -121,7 +86,7 @@ static const tl_ast *find_in_chain(const search *s, const tl_ast *ast) {
   while (tl_ast_object(ast) != NULL) {
     bool may_take = s->leaf != NULL || tl_ast_is_cut(ast);
     ast = tl_ast_object(ast);
-    if (is_place(ast, s->target))
+    if (tl_is_place(ast, s->target))
       return may_take ? ast : NULL;
   }
   return NULL;
@@ -135,7 +100,7 @@ static void look_chain(search *s, const tl_ast *ast) {
     tl_ast_each_child(ast, look, s);
     return;
   }
-  const tl_ast *old = is_place(ast, s->target) ? ast : find_in_chain(s, ast);
+  const tl_ast *old = tl_is_place(ast, s->target) ? ast : find_in_chain(s, ast);
   if (old != NULL) {
     find_old(s, old);
   } else {
@@ -174,7 +139,7 @@ static bool is_got(const search *s, const tl_ast *ast) {
   const tl_ast_step *last = &container.steps[--container.step_count];
   return last->count == 1 && last->items[0].kind == TL_AST_ITEM_VALUE &&
          tl_ast_is_same(last->items[0].value, given[1].value) &&
-         is_place(given[0].value, &container);
+         tl_is_place(given[0].value, &container);
 }
 
 // A call of unknown code, of a library function that is given code, or of del
@@ -204,7 +169,7 @@ static void look_call(search *s, const tl_ast *ast) {
 // something else.
 static void look_name(search *s, const tl_ast *ast) {
   const tl_variable *v = tl_scope_find(s->l->scope, ast->name.name);
-  if (v == s->variable && is_place(ast, s->target)) {
+  if (v == s->variable && tl_is_place(ast, s->target)) {
     find_old(s, ast);
     return;
   }
@@ -332,7 +297,7 @@ static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
   bool takeable = target->step_count == 0 ? v != NULL && joins(l, v, value)
                                           : is_takeable(l, target, v);
   // r.a = r.a would take and put for nothing.
-  if (!takeable || is_place(value, target))
+  if (!takeable || tl_is_place(value, target))
     return NULL;
   look(value, &s);
   t->is_again = reads_again(&s);
@@ -413,12 +378,6 @@ static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
   tl_place_update(l, &t->place, TL_BC_SETPATH, t->base, value);
   if (t->pad >= 0)
     emit_pad(l, t);
-}
-
-bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
-  const struct tl_taking *t = l->taking;
-  return t != NULL &&
-         (t->leaf == ast || (t->is_out && is_place(ast, t->place.target)));
 }
 
 // Moves the old value out. What follows finds it again where it [is_again].
@@ -613,7 +572,7 @@ static bool takes_update(tl_lower *l, const tl_ast_assign *update, bool early,
   const tl_name *field;
   *later = false;
   *again = !early && update->fallback == NULL && is_takeable(l, target, v) &&
-           is_place(update->value, target);
+           tl_is_place(update->value, target);
   bool is_part = !*again && update->value->kind != TL_AST_NAME &&
                  root_of(update->value, &field) == target->name;
   search s = {.l = l, .target = target, .variable = v};

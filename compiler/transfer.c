@@ -710,8 +710,8 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
                      tl_bit(err, flow->operands[0]) && tl_is_consumed(flow, 0);
   tl_cfg_ins *done = put_decided(flow, ins);
   // Of an error whose name nobody reads no record has to be made.
-  if (done != NULL && ins->op == TL_BC_CATCH &&
-      ins->extra == TL_CATCHES_NAMED && !tl_bit(flow->after, ins->result))
+  if (done != NULL && ins->op == TL_BC_CATCH && ins->extra != TL_CATCHES_PAD &&
+      !tl_bit(flow->after, ins->result))
     done->extra = TL_CATCHES_UNNAMED;
   if (ins->fails != TL_NEVER) {
     memset(flow->gone, 0, nbytes);

@@ -272,6 +272,15 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
   return tl_list_give(vm, joined, ok, out);
 }
 
+// A list behind an empty one is the result itself. The rest is in Tally.
+bool tl_list_spread(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_list *list;
+  return args[0].list->length > 0 || !tl_is_list(args[1])
+             ? tl_in_tally(vm, "spread", 2, args, out)
+             : tl_list_unique(vm, &args[1], 0, &list) &&
+                   tl_list_give(vm, list, true, out);
+}
+
 // Whether any part is ragged, has fields or may be missing: then the joining is
 // that of nested arrays (ragged_join.c).
 static bool has_nested(tl_slot s) {

@@ -109,6 +109,9 @@ typedef struct tl_pending_error {
   size_t excerpt_size;
   // The error has its line and excerpt.
   bool placed;
+  // Who catches it reads its kind and message at most: it has no place or
+  // trace.
+  bool is_text;
   // The message begins with the name of the function that it speaks of.
   bool named;
   // Where the message says "function: argument must be …": the value, to be

@@ -152,11 +152,13 @@ typedef struct tl_handler {
 
 // The extra of the CATCH that a handler begins with. A landing pad is the
 // compiler's own: it undoes something and goes on unwinding. An unnamed `catch`
-// does not look at the error.
+// does not look at the error, and one for its text only at kind and message.
 typedef enum tl_catches {
   TL_CATCHES_NAMED,
   TL_CATCHES_PAD,
-  TL_CATCHES_UNNAMED
+  TL_CATCHES_UNNAMED,
+  TL_CATCHES_TEXT,
+  TL_CATCHES_NOTHING  // of no handler
 } tl_catches;
 
 // A parameter of a script function; [pattern] is the type after its colon, or
@@ -512,6 +514,12 @@ const tl_place_entry *tl_place_at(const tl_prototype *function, uint32_t pc);
 // The handler that an error of the instruction goes to, which is the innermost;
 // NULL: none. Borrowed from the function.
 const tl_handler *tl_handler_at(const tl_prototype *function, uint32_t pc);
+// What a handler is, or NULL.
+tl_catches tl_handler_kind(const tl_prototype *function,
+                           const tl_handler *handler);
+// Which `catch` of the function an error of the instruction at [pc] comes to,
+// perhaps behind landing pads, which raise it again.
+tl_catches tl_catches_at(const tl_prototype *function, uint32_t pc);
 // Whether an error now would put something back that a frame had taken out of
 // its place: an update such as x[i] += f(y) is under way. True too where no
 // script runs.

@@ -24,13 +24,31 @@ const tl_handler *tl_handler_at(const tl_prototype *p, uint32_t pc) {
   return NULL;
 }
 
+tl_catches tl_handler_kind(const tl_prototype *p, const tl_handler *h) {
+  if (h == NULL)
+    return TL_CATCHES_NOTHING;
+  const tl_ins ins = p->code[h->handler];
+  return ins.op == TL_BC_CATCH ? (tl_catches)tl_ins_extra(ins)
+                               : TL_CATCHES_NAMED;
+}
+
+tl_catches tl_catches_at(const tl_prototype *p, uint32_t pc) {
+  for (;;) {
+    const tl_handler *h = tl_handler_at(p, pc);
+    const tl_catches kind = tl_handler_kind(p, h);
+    if (kind != TL_CATCHES_PAD)
+      return kind;
+    for (pc = h->handler; pc < p->code_count && p->code[pc].op != TL_BC_RAISE;)
+      pc++;
+  }
+}
+
 // A handler within a landing pad's range does not hide it.
 static bool has_pad(const tl_prototype *p, uint32_t pc) {
   for (uint32_t i = 0; i < p->handler_count; i++) {
     const tl_handler *h = &p->handlers[i];
-    const tl_ins *ins = &p->code[h->handler];
-    if (h->start <= pc && pc < h->end && ins->op == TL_BC_CATCH &&
-        tl_ins_extra(*ins) == TL_CATCHES_PAD)
+    if (h->start <= pc && pc < h->end &&
+        tl_handler_kind(p, h) == TL_CATCHES_PAD)
       return true;
   }
   return false;

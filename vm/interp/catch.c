@@ -20,6 +20,8 @@ static bool make_record(tl_vm *vm, tl_pending_error *error, tl_slot *out) {
   tl_record *record = tl_record_new(vm, 6);
   tl_record_put_text(vm, &record, "kind", tl_pending_kind(error));
   tl_record_put_text(vm, &record, "message", error->message);
+  if (error->is_text)
+    return tl_record_put_end(record, out);
   tl_record_put_int(vm, &record, "line", (uint64_t)error->line);
   tl_record_put_int(vm, &record, "column", (uint64_t)error->column);
   tl_slot file = {.tag = TL_TAG_STRING, .string = error->file};

@@ -275,11 +275,8 @@ bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // extra 2 a `catch` that names no error: they need no record.
 bool tl_exec_catch(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
-  *a = tl_none();
-  if (tl_ins_extra(*ins) == 0) {
-    tl_copy_slot(a, &vm->caught);  // made while unwinding
-    vm->caught = tl_none();
-  }
+  tl_copy_slot(a, &vm->caught);  // made while unwinding, if anybody reads it
+  vm->caught = tl_none();
   return true;
 }
 

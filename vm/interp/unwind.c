@@ -119,28 +119,16 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
   vm->error.excerpt_size = vm->error.excerpt == NULL ? 0 : nbytes;
 }
 
-// What tl_handler_at found besides the kinds of handlers (tl_catches).
-enum { NO_HANDLER = TL_CATCHES_UNNAMED + 1 };
-
-// Which of them the handler is; NULL where the frame has none at its pc.
-static int kind_of(const tl_prototype *function, const tl_handler *handler) {
-  if (handler == NULL)
-    return NO_HANDLER;
-  const tl_ins *ins = &function->code[handler->handler];
-  return ins->op == TL_BC_CATCH ? (int)tl_ins_extra(*ins) : TL_CATCHES_NAMED;
-}
-
-// Whether a `catch` waits for the error: the handler of the frame is of that
-// kind, or one of its callers' up to C, which may look at the error itself.
-static bool is_caught(const tl_frame *frame, int kind) {
-  while (kind != TL_CATCHES_NAMED && kind != TL_CATCHES_UNNAMED) {
-    if ((frame->flags & TL_FRAME_ENTRY) != 0)
-      return false;
+// Which `catch` waits for an error of the frame, or of one of its callers' up
+// to C, which may look at the error itself.
+static tl_catches catcher(const tl_frame *frame, uint32_t pc) {
+  for (;;) {
+    const tl_catches kind = tl_catches_at(frame->function, pc);
+    if (kind != TL_CATCHES_NOTHING || (frame->flags & TL_FRAME_ENTRY) != 0)
+      return kind;
     frame--;
-    kind = kind_of(frame->function,
-                   tl_handler_at(frame->function, tl_frame_pc(frame)));
+    pc = tl_frame_pc(frame);
   }
-  return true;
 }
 
 // In a function of the library the error gets no place: as with functions in C,
@@ -156,12 +144,14 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
     tl_error_clear(vm);
     tl_poll(vm, 0);
   }
-  const int handler = vm->error.is_final
-                          ? NO_HANDLER
-                          : kind_of(function, tl_handler_at(function, pc));
-  // Nobody will ask where it was.
-  if (handler == TL_CATCHES_UNNAMED)
+  const tl_catches kind =
+      vm->error.is_final ? TL_CATCHES_NOTHING : catcher(vm->frame, pc);
+  // Nobody will ask where it was, and through which calls it came.
+  vm->error.is_text = kind == TL_CATCHES_UNNAMED || kind == TL_CATCHES_TEXT;
+  if (kind == TL_CATCHES_UNNAMED) {
+    vm->error.placed = true;
     return;
+  }
   if (tl_is_library(vm, function->unit)) {
     vm->error.left[0] = 0;
     tl_error_of_function(vm, function, base);
@@ -175,7 +165,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
     tl_error_of_call(vm, function->unit->text + place->at,
                      place->end - place->at);
   vm->error.placed = true;
-  if (place == NULL)
+  if (place == NULL || vm->error.is_text)
     return;
   position where = find_position(function->unit, place->at);
   vm->error.line = where.line;
@@ -183,7 +173,7 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
   tl_slot file = {.tag = TL_TAG_STRING, .string = function->unit->file};
   vm->error.file = tl_retain(vm, file).string;
   // The record of a `catch` has no excerpt.
-  if (vm->error.is_final || !is_caught(vm->frame, handler))
+  if (kind == TL_CATCHES_NOTHING)
     write_excerpt(vm, function->unit, place, where);
 }
 
@@ -249,7 +239,7 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
     return;
   }
   const tl_place_entry *place = tl_place_at(function, pc);
-  if (tl_is_library(vm, function->unit) || place == NULL)
+  if (error->is_text || tl_is_library(vm, function->unit) || place == NULL)
     return;
   // A recursive call at the same place only counts up the last line.
   bool repeated = is_repeated(error, function, pc);
@@ -293,12 +283,12 @@ static bool is_kept(const tl_handler *handler, uint16_t slot) {
 // without; a `catch` without a name needs none.
 static bool catches(tl_vm *vm, const tl_prototype *function,
                     const tl_handler *handler) {
-  const int kind = kind_of(function, handler);
+  const tl_catches kind = tl_handler_kind(function, handler);
   if (kind == TL_CATCHES_PAD)
     return true;
   if (vm->error.is_final)
     return false;
-  if (kind == TL_CATCHES_NAMED)
+  if (kind != TL_CATCHES_UNNAMED)
     return tl_error_take(vm, &vm->caught);
   tl_error_clear(vm);
   return true;
@@ -312,7 +302,7 @@ tl_call_mode tl_call_restores(const tl_prototype *function,
     return TL_CALL_RESTORES;
   const tl_handler *handler =
       tl_handler_at(function, (uint32_t)(ins - function->code));
-  bool seen = kind_of(function, handler) == TL_CATCHES_PAD;
+  bool seen = tl_handler_kind(function, handler) == TL_CATCHES_PAD;
   return seen ? TL_CALL_FINISHES : TL_CALL_RESTORES;
 }
 

@@ -85,25 +85,12 @@ bool tl_debug_before(tl_vm *vm) {
   return d->ending && tl_opcodes[ins->op].fails != TL_NEVER;
 }
 
-// Whether an error of the instruction at [pc] comes to a `catch` of the
-// function: perhaps behind landing pads, which raise it again.
-static bool catches(const tl_prototype *p, uint32_t pc) {
-  for (;;) {
-    const tl_handler *h = tl_handler_at(p, pc);
-    if (h == NULL)
-      return false;
-    const tl_ins *ins = &p->code[h->handler];
-    if (ins->op != TL_BC_CATCH || tl_ins_extra(*ins) != TL_CATCHES_PAD)
-      return true;
-    for (pc = h->handler; pc < p->code_count && p->code[pc].op != TL_BC_RAISE;)
-      pc++;
-  }
-}
-
-// The same of all frames under way. What a built-in takes is not seen.
+// Whether a `catch` of a frame under way waits for the error. What a built-in
+// takes is not seen.
 static bool is_caught(const tl_vm *vm) {
   for (const tl_frame *f = vm->frame; f >= vm->frames; f--)
-    if (f->function != NULL && catches(f->function, tl_frame_pc(f)))
+    if (f->function != NULL &&
+        tl_catches_at(f->function, tl_frame_pc(f)) != TL_CATCHES_NOTHING)
       return true;
   return false;
 }
