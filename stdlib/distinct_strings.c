@@ -29,7 +29,7 @@ static entry *find(const table *t, const tl_string_item *item, uint64_t hash) {
   for (size_t at = (size_t)hash & mask;; at = (at + 1) & mask) {
     entry *e = &t->entries[at];
     if (e->count == 0 ||
-        (e->hash == hash && tl_string_item_equal(&e->item, item)))
+        (e->hash == hash && tl_string_item_equal(t->vm, &e->item, item)))
       return e;
   }
 }
@@ -65,8 +65,7 @@ static bool count_all(table *t, const tl_array *flat) {
   size_t first = 16;
   while (first < 256 && 2 * first < 3 * (size_t)flat->size) first *= 2;
   for (int64_t i = 0; i < flat->size && tl_poll_at(t->vm, i); i++) {
-    if ((3 * t->used >= 2 * t->capacity && !grow(t, first)) ||
-        !tl_poll_text(t->vm, tl_string_item_length(&items[i])))
+    if (3 * t->used >= 2 * t->capacity && !grow(t, first))
       return false;
     uint64_t hash = tl_string_item_hash(&items[i]);
     entry *e = find(t, &items[i], hash);
@@ -75,6 +74,8 @@ static bool count_all(table *t, const tl_array *flat) {
       e->hash = hash;
       t->used++;
     }
+    if (!tl_poll_text(t->vm, tl_string_item_length(&items[i])))
+      return false;
   }
   return !tl_failed(t->vm);
 }
@@ -84,16 +85,19 @@ static void close_table(table *t) {
   tl_free(t->vm, t->entries, t->capacity * sizeof *t->entries);
 }
 
-// The table's strings and counts, as they lie there.
-static void list_entries(const table *t, tl_array *strings, tl_array *counts) {
+// The table's strings and counts, as they lie there. False after tl_fail.
+static bool list_entries(const table *t, tl_array *strings, tl_array *counts) {
   tl_string_item *to = tl_string_items(strings);
   int64_t *count = (int64_t *)(void *)counts->data;
-  for (size_t i = 0; i < t->capacity; i++) {
+  bool ok = true;
+  for (size_t i = 0; i < t->capacity && tl_poll_ok(t->vm, (int64_t)i, &ok);
+       i++) {
     if (t->entries[i].count == 0)
       continue;
     tl_string_item_copy(t->vm, to++, &t->entries[i].item);
     *count++ = t->entries[i].count;
   }
+  return ok;
 }
 
 // Both results are owned; on failure neither is set that the caller would have
@@ -130,11 +134,9 @@ bool tl_distinct_strings(tl_vm *vm, const tl_array *flat, tl_array **values,
   bool ok = count_all(&t, flat);
   int64_t n = (int64_t)t.used;
   ok = ok && (strings = tl_array_new(vm, TL_STRING, 1, &n)) != NULL &&
-       (found = tl_array_new(vm, TL_INT64, 1, &n)) != NULL;
-  if (ok) {
-    list_entries(&t, strings, found);
-    ok = in_order(vm, strings, found, values, counts);
-  }
+       (found = tl_array_new(vm, TL_INT64, 1, &n)) != NULL &&
+       list_entries(&t, strings, found) &&
+       in_order(vm, strings, found, values, counts);
   tl_array_drop(vm, strings);
   tl_array_drop(vm, found);
   close_table(&t);

@@ -35,7 +35,7 @@ static bool before(const sorter *s, const entry *a, const entry *b, bool *is) {
     order = (x.i > y.i) - (x.i < y.i);
   else if (tl_is_string(x) && tl_is_string(y) &&
            x.string->length < TL_LONG_TEXT)
-    order = tl_string_compare(x.string, y.string);
+    order = tl_string_compare(s->vm, x.string, y.string);
   else if (!tl_compare(s->vm, x, y, &order))
     return false;
   *is = order * s->sign < 0;

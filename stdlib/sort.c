@@ -127,9 +127,9 @@ static bool search_strings(tl_vm *vm, int64_t *out,
     int64_t low = 0, high = m;
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
+      int order = tl_string_item_compare(vm, &sorted[middle], &queries[i]);
       if (!tl_poll_text(vm, tl_string_item_length(&queries[i])))
         return false;
-      int order = tl_string_item_compare(&sorted[middle], &queries[i]);
       if (order < 0 || (right && order == 0))
         low = middle + 1;
       else

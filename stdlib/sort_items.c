@@ -97,10 +97,10 @@ int64_t tl_run_positions(tl_vm *vm, tl_dtype dtype, int64_t *out,
   const tl_string_item *items = sorted;
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++) {
+    if (i == 0 || !tl_string_item_equal(vm, &items[i - 1], &items[i]))
+      out[count++] = i;
     if (!tl_poll_text(vm, tl_string_item_length(&items[i])))
       return -1;
-    if (i == 0 || !tl_string_item_equal(&items[i - 1], &items[i]))
-      out[count++] = i;
   }
   return count;
 }

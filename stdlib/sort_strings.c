@@ -36,7 +36,7 @@ static bool goes_on(sorter *s) {
 // Compares two strings by their numbers; the sign is that of the order asked
 // for.
 static int compare(const sorter *s, int64_t a, int64_t b) {
-  int order = tl_string_item_compare(&s->items[a], &s->items[b]);
+  int order = tl_string_item_compare(s->vm, &s->items[a], &s->items[b]);
   return s->descending ? -order : order;
 }
 
@@ -51,10 +51,10 @@ static bool merge(sorter *s, int64_t begin, int64_t n) {
   memcpy(other, order, (size_t)half * sizeof *order);
   int64_t i = 0, k = half, to = 0;
   while (i < half && k < n) {
-    if (!goes_on(s) ||
-        !tl_poll_text(s->vm, tl_string_item_length(&s->items[order[k]])))
-      return false;
+    const size_t length = tl_string_item_length(&s->items[order[k]]);
     order[to++] = compare(s, order[k], other[i]) < 0 ? order[k++] : other[i++];
+    if (!goes_on(s) || !tl_poll_text(s->vm, length))
+      return false;
   }
   while (i < half) order[to++] = other[i++];
   return true;

@@ -135,10 +135,11 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   return true;
 }
 
+// A comparison that a poll of its own has stopped cannot say so: this does.
 bool tl_poll_gathered(tl_vm *vm) {
   const uint64_t work = (uint64_t)vm->unpolled / 1024;
   vm->unpolled = 0;
-  return tl_poll(vm, work);
+  return !tl_failed(vm) && tl_poll(vm, work);
 }
 
 bool tl_copy_pieces(tl_vm *vm, void *to, const void *from, size_t nbytes) {

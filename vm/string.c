@@ -238,12 +238,24 @@ tl_string *tl_string_whole(tl_vm *vm, tl_string *string, bool ok) {
 // --- Comparing --------------------------------------------------------------
 
 // The order of UTF-8's bytes is that of the code points.
-int tl_string_compare(const tl_string *a, const tl_string *b) {
-  size_t shared = a->length < b->length ? a->length : b->length;
-  int order = memcmp(a->text, b->text, shared);
-  if (order != 0)
-    return order < 0 ? -1 : 1;
-  return (a->length > b->length) - (a->length < b->length);
+// A piece counts enough for tl_poll_text to look around, which it does not do
+// for a text of a few bytes.
+int tl_text_compare(tl_vm *vm, const char *a, size_t n, const char *b,
+                    size_t m) {
+  enum { PIECE = 32 << 16 };
+  const size_t shared = n < m ? n : m;
+  int order = 0;
+  for (size_t at = 0, some; order == 0 && at < shared; at += some) {
+    some = shared - at < PIECE ? shared - at : PIECE;
+    if (at > 0 && !tl_poll(vm, 0))
+      return 1;
+    order = memcmp(a + at, b + at, some);
+  }
+  return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
+}
+
+bool tl_string_same(tl_vm *vm, const tl_string *a, const tl_string *b) {
+  return a == b || (a->length == b->length && tl_string_compare(vm, a, b) == 0);
 }
 
 // Mixes the bits of a word: a multiplication by an odd number carries low bits

@@ -3,10 +3,10 @@
 // A reader's character is a grapheme cluster (utf8proc): lengths and indices
 // count clusters, searches work on bytes. In ASCII without CR each byte is a
 // cluster, which a flag remembers (TL_BYTEWISE), so that indexing is free
-// there. Other texts are marked when they are indexed again, long ones at first:
-// a note of the byte at which every 32nd cluster begins stays with the string
-// and is freed with it. Where memory is short a text is walked from its front
-// instead.
+// there. Other texts are marked when they are indexed again, long ones at
+// first: a note of the byte at which every 32nd cluster begins stays with the
+// string and is freed with it. Where memory is short a text is walked from its
+// front instead.
 //
 //     a π b … │ c d é … │ e f      marks: 0, 47, 95; last looked for: (40, 58)
 //
@@ -127,8 +127,17 @@ static inline bool tl_string_equal(const tl_string *a, const tl_string *b) {
                     memcmp(a->text, b->text, a->length) == 0);
 }
 // Below, equal to or above 0: in the order of code points, which is that of the
-// bytes.
-int tl_string_compare(const tl_string *a, const tl_string *b);
+// bytes. Texts of many megabytes are compared in pieces with polls between them
+// that count no work. After tl_fail (kind interrupt or limit) it is above 0,
+// and the next tl_poll_text for [a] returns false.
+int tl_text_compare(tl_vm *vm, const char *a, size_t n, const char *b,
+                    size_t m);
+static inline int tl_string_compare(tl_vm *vm, const tl_string *a,
+                                    const tl_string *b) {
+  return tl_text_compare(vm, a->text, a->length, b->text, b->length);
+}
+// tl_string_equal with these polls; false after tl_fail.
+bool tl_string_same(tl_vm *vm, const tl_string *a, const tl_string *b);
 // The first place of [part] from byte [at] on, or NULL; also after tl_fail
 // (kind interrupt or limit), since a long search polls.
 const char *tl_string_search(tl_vm *vm, const tl_string *s, size_t at,

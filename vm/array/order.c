@@ -108,7 +108,7 @@ static bool compare(tl_pairs *seen, tl_slot a, tl_slot b, int depth,
     return true;
   }
   if (tl_is_string(a) && tl_is_string(b)) {
-    *order = tl_string_compare(a.string, b.string);
+    *order = tl_string_compare(seen->vm, a.string, b.string);
     return tl_poll_text(seen->vm, a.string->length);
   }
   if (tl_is_list(a) && tl_is_list(b))

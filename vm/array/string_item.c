@@ -12,12 +12,10 @@ _Static_assert(sizeof(tl_string_item) == 16 &&
 
 // The first four bytes decide most cases, then the inlined comparison has done.
 // The order of bytes in UTF-8 is that of code points.
-int tl_string_item_compare_long(const tl_string_item *a,
+int tl_string_item_compare_long(tl_vm *vm, const tl_string_item *a,
                                 const tl_string_item *b) {
-  size_t n = tl_string_item_length(a), m = tl_string_item_length(b);
-  int order =
-      memcmp(tl_string_item_text(a), tl_string_item_text(b), n < m ? n : m);
-  return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
+  return tl_text_compare(vm, tl_string_item_text(a), tl_string_item_length(a),
+                         tl_string_item_text(b), tl_string_item_length(b));
 }
 
 // A short text hashes by its two words, a long one by its string, which

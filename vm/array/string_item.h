@@ -59,13 +59,13 @@ static inline uint64_t tl_string_item_word(const tl_string_item *item,
 // Whether the texts are equal, byte by byte. The first words differ where the
 // lengths or the first four bytes do; of a short text the second word has all
 // the rest, and is looked at anyway, as which texts differ is not foreseen.
-static inline bool tl_string_item_equal(const tl_string_item *a,
+static inline bool tl_string_item_equal(tl_vm *vm, const tl_string_item *a,
                                         const tl_string_item *b) {
   const uint64_t first = tl_string_item_word(a, 0) ^ tl_string_item_word(b, 0);
   const uint64_t rest = tl_string_item_word(a, 1) ^ tl_string_item_word(b, 1);
   return tl_string_item_is_short(a)
              ? (first | rest) == 0
-             : first == 0 && tl_string_equal(a->string, b->string);
+             : first == 0 && tl_string_same(vm, a->string, b->string);
 }
 // A word whose bytes are in the order of memory as a number, the first one
 // highest.
@@ -77,11 +77,11 @@ static inline uint64_t tl_word_in_order(uint64_t word) {
 #endif
 }
 // The order of two texts of which one may be long.
-int tl_string_item_compare_long(const tl_string_item *a,
+int tl_string_item_compare_long(tl_vm *vm, const tl_string_item *a,
                                 const tl_string_item *b);
 // -1, 0 or 1 by code points, as tl_string_compare. The zeros behind a short
 // text are not above any byte of another, so they do not disturb the order.
-static inline int tl_string_item_compare(const tl_string_item *a,
+static inline int tl_string_item_compare(tl_vm *vm, const tl_string_item *a,
                                          const tl_string_item *b) {
   // Without the length, which comes first in the word.
   const uint32_t p = (uint32_t)tl_word_in_order(tl_string_item_word(a, 0));
@@ -89,7 +89,7 @@ static inline int tl_string_item_compare(const tl_string_item *a,
   if (p != q)
     return p < q ? -1 : 1;
   if (!tl_string_item_is_short(a) || !tl_string_item_is_short(b))
-    return tl_string_item_compare_long(a, b);
+    return tl_string_item_compare_long(vm, a, b);
   const uint64_t x = tl_word_in_order(tl_string_item_word(a, 1));
   const uint64_t y = tl_word_in_order(tl_string_item_word(b, 1));
   return x != y ? (x > y) - (x < y)

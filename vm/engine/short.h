@@ -9,8 +9,10 @@
 #include "vm/bytecode/function.h"
 #include "vm/elementwise.h"
 
-// Whether a comparison holds of two strings, by code points.
-bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b);
+// Whether a comparison holds of two strings, by code points. Long ones poll, as
+// tl_string_compare says; for short ones [vm] may be NULL.
+bool tl_strings_hold(tl_vm *vm, tl_op op, const tl_string *a,
+                     const tl_string *b);
 
 // Joins two strings into *out, owned: in the memory of the first where *a owns
 // it alone, and then no longer does. False after tl_fail (kind memory, also
@@ -35,7 +37,7 @@ static inline bool tl_compare_at_once(tl_op op, tl_slot b, tl_slot c,
       return false;
     *truth = equality
                  ? tl_string_equal(b.string, c.string) == (op == TL_OP_EQUAL)
-                 : tl_strings_hold(op, b.string, c.string);
+                 : tl_strings_hold(NULL, op, b.string, c.string);
     return true;
   }
   if (equality && tl_is_type(b) &&

@@ -40,10 +40,11 @@ static bool holds(tl_op op, int order) {
 }
 
 // Equality is asked in its own way, which need not find the first difference.
-bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b) {
+bool tl_strings_hold(tl_vm *vm, tl_op op, const tl_string *a,
+                     const tl_string *b) {
   if (is_equality(op))
-    return tl_string_equal(a, b) == (op == TL_OP_EQUAL);
-  return holds(op, tl_string_compare(a, b));
+    return tl_string_same(vm, a, b) == (op == TL_OP_EQUAL);
+  return holds(op, tl_string_compare(vm, a, b));
 }
 
 // Whether the result is a bool for each pair.
@@ -98,10 +99,11 @@ static bool compare_run(tl_vm *vm, tl_op op, const tl_walk *w) {
   const unsigned orders = orders_of(op);
   for (int64_t k = 0; k < w->length; k++) {
     const tl_string_item *x = tl_string_item_at(a), *y = tl_string_item_at(b);
+    *out = equality
+               ? tl_string_item_equal(vm, x, y) == equal
+               : (orders >> (tl_string_item_compare(vm, x, y) + 1) & 1) != 0;
     if (!tl_poll_text(vm, tl_string_item_length(x)))
       return false;
-    *out = equality ? tl_string_item_equal(x, y) == equal
-                    : (orders >> (tl_string_item_compare(x, y) + 1) & 1) != 0;
     out += w->step[0], a += w->step[1], b += w->step[2];
   }
   return true;
@@ -186,7 +188,7 @@ bool tl_strings_join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
 // The operation on strings.
 static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   if (is_comparison(op)) {
-    *out = tl_bool(tl_strings_hold(op, slots[0].string, slots[1].string));
+    *out = tl_bool(tl_strings_hold(vm, op, slots[0].string, slots[1].string));
     return tl_poll_text(vm, slots[0].string->length);
   }
   if (op == TL_OP_WHERE) {

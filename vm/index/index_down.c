@@ -1,7 +1,7 @@
 // Selections of an array that ends here which keep its order, x[x > 0], x[mask]
 // and x[[0, 2, 5]]: the chosen items move down over those that are left out, so
-// that the result lies in the array's own memory. Nothing fails once an item
-// has moved.
+// that the result lies in the array's own memory. Once an item has moved, only
+// a stop that ends the run fails.
 //
 //     x      │ a │ b │ c │ d │ e │      mask  1 0 1 1 0
 //     result │ a │ c │ d │              the rest of the block is given back
@@ -10,6 +10,7 @@
 
 #include "vm/kernels/kernels.h"
 #include "vm/index/select.h"
+#include "vm/poll.h"
 
 // As in index_fancy.c: items by way of a block, and looks for an interrupt.
 enum { BLOCK = 512, POLL_EACH = 64 * 1024 };
@@ -23,9 +24,17 @@ bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
       (a->size >= POLL_EACH && !tl_poll(vm, (uint64_t)a->size / 1024)))
     return false;
   tl_dtype dtype = tl_array_dtype(a);
-  unsigned move = tl_move_size(tl_itemsize(dtype));
-  int64_t count = (int64_t)tl_kernels()->compress[move](
-      a->data, a->data, (const uint8_t *)mask->data, (size_t)a->size);
+  const size_t itemsize = tl_itemsize(dtype);
+  const uint8_t *chosen = (const uint8_t *)mask->data;
+  int64_t count = 0;
+  for (int64_t at = 0; at < a->size; at += POLL_EACH) {
+    const int64_t rest = a->size - at;
+    if (at > 0 && !tl_poll_over(vm))
+      return false;
+    count += (int64_t)tl_kernels()->compress[tl_move_size(itemsize)](
+        a->data + (size_t)count * itemsize, a->data + (size_t)at * itemsize,
+        chosen + at, (size_t)(rest < POLL_EACH ? rest : POLL_EACH));
+  }
   *out = tl_own_array(tl_array_narrow(vm, base, dtype, 1, &count));
   return true;
 }
@@ -34,7 +43,8 @@ bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
 // of a vector, at rising positions, so that each moves down or stays.
 // What is sorted but has one place twice does not keep order here: the second
 // would be read after the first has been written over it.
-static bool keeps_order(const tl_array *a, const tl_selection *s) {
+// False also after tl_fail.
+static bool keeps_order(tl_vm *vm, const tl_array *a, const tl_selection *s) {
   size_t row = tl_itemsize(tl_array_dtype(a));
   if (s->fancy_at != 0 || s->fancy_ndim != 1 || s->data != a->data ||
       s->ndim != tl_ndim(a) - 1 || !tl_is_contiguous(a))
@@ -50,22 +60,43 @@ static bool keeps_order(const tl_array *a, const tl_selection *s) {
     return false;
   int64_t before = -1, end = tl_shape(a)[0];
   for (int64_t i = 0; i < s->fancy_size; before = p->index[i++])
-    if (p->index[i] <= before || p->index[i] >= end)
+    if (p->index[i] <= before || p->index[i] >= end ||
+        ((i + 1) % POLL_EACH == 0 && !tl_poll(vm, 0)))
       return false;
   return true;
 }
 
 // Moves items of a vector by way of a block, since the kernel does not look for
-// overlap.
-static void move_items(char *data, size_t itemsize, const int64_t *index,
-                       int64_t count) {
+// overlap. False after tl_fail.
+static bool move_items(tl_vm *vm, char *data, size_t itemsize,
+                       const int64_t *index, int64_t count) {
   _Alignas(64) char block[BLOCK * sizeof(tl_c128)];
   for (int64_t i = 0; i < count; i += BLOCK) {
     size_t n = (size_t)(count - i < BLOCK ? count - i : BLOCK);
+    if ((i + BLOCK) % POLL_EACH == 0 && !tl_poll_over(vm))
+      return false;
     tl_kernels()->take[tl_move_size(itemsize)](block, data, (ptrdiff_t)itemsize,
                                                index + i, n);
     memcpy(data + (size_t)i * itemsize, block, n * itemsize);
   }
+  return true;
+}
+
+// Moves whole rows, which may be long.
+static bool move_rows(tl_vm *vm, char *data, size_t row, const int64_t *index,
+                      int64_t count) {
+  size_t moved = 0;  // since the last look
+  for (int64_t i = 0; i < count; i++) {
+    char *to = data + (size_t)i * row, *from = data + (size_t)index[i] * row;
+    for (size_t at = 0, n; at < row; at += n) {
+      n = row - at < TL_COPY_PIECE ? row - at : TL_COPY_PIECE;
+      memmove(to + at, from + at, n);
+      moved = moved < TL_COPY_PIECE ? moved + n : 0;
+      if (moved == 0 && !tl_poll_over(vm))
+        return false;
+    }
+  }
+  return true;
 }
 
 // The same for the index array.
@@ -73,7 +104,7 @@ bool tl_gather_in_place(tl_vm *vm, tl_slot *base, const tl_selection *s,
                         tl_slot *out) {
   tl_array *a = base->array;
   tl_dtype dtype = tl_array_dtype(a);
-  if (dtype == TL_STRING || !keeps_order(a, s) ||
+  if (dtype == TL_STRING || !keeps_order(vm, a, s) ||
       (tl_is_array(s->keep) && tl_arrays_overlap(a, s->keep.array)) ||
       !tl_array_resizes(vm, *base) ||
       (a->size >= POLL_EACH && !tl_poll(vm, (uint64_t)a->size / 1024)))
@@ -81,12 +112,9 @@ bool tl_gather_in_place(tl_vm *vm, tl_slot *base, const tl_selection *s,
   const int64_t *index = s->positions.index;
   int64_t shape[TL_MAX_DIMS];
   size_t row = (size_t)s->positions.stride;
-  if (s->ndim == 0) {
-    move_items(a->data, row, index, s->fancy_size);
-  } else {
-    for (int64_t i = 0; i < s->fancy_size; i++)
-      memmove(a->data + (size_t)i * row, a->data + (size_t)index[i] * row, row);
-  }
+  if (!(s->ndim == 0 ? move_items(vm, a->data, row, index, s->fancy_size)
+                     : move_rows(vm, a->data, row, index, s->fancy_size)))
+    return false;
   shape[0] = s->fancy_size;
   memcpy(shape + 1, s->shape, (size_t)s->ndim * sizeof *shape);
   *out = tl_own_array(tl_array_narrow(vm, base, dtype, s->ndim + 1, shape));

@@ -24,7 +24,7 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
     return true;
   }
   if (tl_is_string(a) && tl_is_string(b)) {
-    *equal = tl_string_equal(a.string, b.string);
+    *equal = tl_string_same(vm, a.string, b.string);
     return tl_poll_text(vm, a.string->length);
   }
   if (tl_is_none(a) || tl_is_none(b)) {

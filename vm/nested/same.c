@@ -54,11 +54,15 @@ static tl_real number_at(tl_dtype dtype, const void *item, double *im) {
   return real;
 }
 
-// Whether so many items may be compared, or bytes of a text that count as such;
-// else c->failed.
+// Whether so many items may be compared; else c->failed.
 static bool is_allowed(comparison *c, int64_t n) {
   c->failed = c->failed || !tl_poll_items(c->vm, n);
   return !c->failed;
+}
+
+// The same for a text of so many bytes that was, with what came of it.
+static bool is_allowed_text(comparison *c, size_t nbytes, bool equal) {
+  return is_allowed(c, (int64_t)(nbytes / 32)) && equal;
 }
 
 // A NaN is the same as a NaN, so that same(x, x) is true of every x, but equals
@@ -73,8 +77,8 @@ static bool items_equal(comparison *c, tl_dtype da, const void *a, tl_dtype db,
                         const void *b) {
   double im[2];
   if (da == TL_STRING || db == TL_STRING)
-    return da == db && is_allowed(c, (int64_t)tl_string_item_length(a) / 32) &&
-           tl_string_item_equal(a, b);
+    return da == db && is_allowed_text(c, tl_string_item_length(a),
+                                       tl_string_item_equal(c->vm, a, b));
   tl_real x = number_at(da, a, &im[0]), y = number_at(db, b, &im[1]);
   return tl_compare_reals(x, y) == 0 && !(c->loose && is_nan(x)) &&
          (im[0] == im[1] || (!c->loose && im[0] != im[0] && im[1] != im[1]));
@@ -330,8 +334,8 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
     case TL_KIND_UNSET:
       return true;
     case TL_KIND_STRING:
-      return is_allowed(c, (int64_t)a.string->length / 32) &&
-             tl_string_equal(a.string, b.string);
+      return is_allowed_text(c, a.string->length,
+                             tl_string_same(c->vm, a.string, b.string));
     case TL_KIND_RANGE:
       return ranges_equal(a.range, b.range);
     case TL_KIND_NESTED:
