@@ -243,13 +243,13 @@ tl_string *tl_string_whole(tl_vm *vm, tl_string *string, bool ok) {
 int tl_text_compare(tl_vm *vm, const char *a, size_t n, const char *b,
                     size_t m) {
   enum { PIECE = 32 << 16 };
-  const size_t shared = n < m ? n : m;
-  int order = 0;
-  for (size_t at = 0, some; order == 0 && at < shared; at += some) {
-    some = shared - at < PIECE ? shared - at : PIECE;
-    if (at > 0 && !tl_poll(vm, 0))
+  size_t shared = n < m ? n : m;
+  int order;
+  while ((order = memcmp(a, b, shared < PIECE ? shared : PIECE)) == 0 &&
+         shared > PIECE) {
+    a += PIECE, b += PIECE, shared -= PIECE;
+    if (!tl_poll(vm, 0))
       return 1;
-    order = memcmp(a + at, b + at, some);
   }
   return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
 }

@@ -136,9 +136,20 @@ static bool grow(tl_assembler *as) {
   return true;
 }
 
+static __attribute__((noinline)) void put_grown(tl_assembler *as,
+                                                uint64_t bytes,
+                                                uint32_t count) {
+  if (grow(as))
+    tl_as_put(as, bytes, count);
+}
+
+// Called for each piece of each instruction: without a frame where there is
+// room.
 void tl_as_put(tl_assembler *as, uint64_t bytes, uint32_t count) {
-  if (as->capacity - as->size < 8 && !grow(as))
+  if (as->capacity - as->size < 8) {
+    put_grown(as, bytes, count);
     return;
+  }
   memcpy(as->bytes + as->size, &bytes, sizeof bytes);
   as->size += count;
 }
