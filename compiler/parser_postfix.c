@@ -158,15 +158,20 @@ static bool parse_ellipsis(tl_parser *parser, tl_ast_item *item) {
   return item->value != NULL;
 }
 
-// x[a..b] means x[a:b]: the item becomes a slice. With a step it stays a range,
-// as its stop need not count from the end: 2..-1 by -1 runs down to 0.
+// x[a..b] means x[a:b]: the item becomes a slice. With a step that may be below
+// 0 it stays a range, as its stop need not count from the end then: 2..-1 by -1
+// runs down to 0.
 static void as_slice(tl_ast_item *item) {
   const tl_ast *range = item->value;
-  if (range == NULL || range->kind != TL_AST_RANGE || range->range.step != NULL)
+  if (range == NULL || range->kind != TL_AST_RANGE)
+    return;
+  tl_ast *step = range->range.step;
+  if (step != NULL && step->kind != TL_AST_INT)
     return;
   *item = (tl_ast_item){.kind = TL_AST_ITEM_SLICE,
                         .start = range->range.start,
-                        .stop = range->range.stop};
+                        .stop = range->range.stop,
+                        .step = step};
 }
 
 // One item of an index: a value, a slice, ... or ...value.
