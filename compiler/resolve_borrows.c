@@ -105,8 +105,8 @@ void tl_forget(tl_flow *flow, int32_t slot) {
 
 // --- Code -------------------------------------------------------------------
 
-// While the fixpoint is searched there is no list (flow->out is NULL), and the
-// same code decides without writing.
+// Where no code is wanted there is no list (flow->out is NULL), and the same
+// code decides without writing.
 tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_ins_list *out = flow->out;
   if (out == NULL || !tl_arena_more(flow->arena, &out->items, &out->capacity,
@@ -126,8 +126,8 @@ tl_cfg_ins *tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
     return NULL;
   operands[0] = x;
   operands[1] = y;
-  if (result >= flow->cfg->slot_count)
-    flow->cfg->slot_count = result + 1;
+  if (result >= flow->out->slot_count)
+    flow->out->slot_count = result + 1;
   modes[0] = (uint8_t)mode;
   tl_cfg_ins ins = {
       .op = (uint8_t)op,
