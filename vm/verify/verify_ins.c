@@ -385,7 +385,7 @@ static bool give_back(tl_checker *c, tl_state first) {
 // lose their owner. Module variables count as rebound only if the instruction
 // may fail after it has run code (TL_LATE).
 static bool check_failure(tl_checker *c) {
-  if (tl_opcodes[c->ins.op].fails == TL_NEVER || !tl_sees_error(c))
+  if (tl_opcodes[c->ins.op].fails == TL_NEVER)
     return true;
   tl_copy_states(c);
   for (uint32_t i = 0; i < c->ins.window_count; i++) {

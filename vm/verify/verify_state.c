@@ -302,8 +302,7 @@ static bool join_states(tl_checker *c, tl_join_point *point,
   return true;
 }
 
-// A leader whose states have changed goes on the list of work once, however
-// many paths lead to it.
+// A leader whose states have changed is followed again.
 bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
   tl_join_point *point = &c->points[pc];
   bool changed = false;
@@ -314,10 +313,9 @@ bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
   } else if (!join_states(c, point, states, &changed)) {
     return false;
   }
-  if (changed && !point->dirty) {
-    point->dirty = true;
-    c->work[c->work_count++] = pc;
-  }
+  point->dirty |= changed;
+  if (changed && pc < c->next)
+    c->next = pc;
   return true;
 }
 
@@ -328,10 +326,6 @@ bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
 static const tl_handler *find_handler(const tl_checker *c) {
   uint32_t handler = c->points[c->pc].handler;
   return handler == 0 ? NULL : &c->p->handlers[handler - 1];
-}
-
-bool tl_sees_error(const tl_checker *c) {
-  return c->settled || find_handler(c) != NULL;
 }
 
 // The states that an error finds, before it is known what of them ends. Plain
@@ -412,17 +406,16 @@ static bool unmark_range(tl_checker *c, const tl_unwind_range *r,
 }
 
 // What the map drops is owned, and what is owned is dropped or kept.
-// MARK_MAPPED is taken away again only on success, since a refusal ends the
-// function's verification.
 static bool check_map(tl_checker *c, const tl_state *states) {
-  if (!each_range(c, states, check_range))
-    return false;
-  for (uint32_t i = 0; i < c->busy.count; i++) {
+  bool holds = each_range(c, states, check_range);
+  for (uint32_t i = 0; holds && i < c->busy.count; i++) {
     uint32_t y = c->busy.slots[i];
-    if (tl_state_owns(&states[y]) && !is_marked(c, y, MARK_KEPT | MARK_MAPPED))
-      return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
+    holds = !tl_state_owns(&states[y]) ||
+            is_marked(c, y, MARK_KEPT | MARK_MAPPED) ||
+            tl_refuse(c, y, TL_RULE_MAP_FORGETS);
   }
-  return each_range(c, states, unmark_range);
+  each_range(c, states, unmark_range);
+  return holds;
 }
 
 // A slot that the handler keeps must stay good: its owners are kept too, or it
@@ -460,16 +453,21 @@ static bool stays_by_itself(const tl_state *state) {
          !tl_state_has(state, tl_who_is_slot);
 }
 
-// Two passes use this. During the search an error brings its states to the
-// handler, as the unwinder would leave them: what is not retained has been
-// dropped, what the handler makes its own is an owner. After the search the
-// states are final, and the unwind map and the handler's list are compared with
-// them.
+// The unwind map and the handler's list are compared with the states. Those may
+// still grow during the search: what does not hold is only noted for the leader
+// then, and counts if this was its last visit.
+// An error brings its states to the handler, as the unwinder would leave them:
+// what is not retained has been dropped, what the handler makes its own is an
+// owner.
 bool tl_check_error(tl_checker *c, tl_state *states) {
   const tl_handler *handler = find_handler(c);
   mark_handler(c, handler);
+  c->is_trial = !c->settled;
+  bool holds = check_map(c, states) && check_all_kept(c, states, handler);
+  c->is_trial = false;
   if (c->settled)  // the search has joined them
-    return check_map(c, states) && check_all_kept(c, states, handler);
+    return holds;
+  c->leader->refuted |= !holds;
   if (handler == NULL)
     return true;
   for (uint32_t i = 0; i < c->busy.count; i++) {
