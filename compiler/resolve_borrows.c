@@ -120,26 +120,22 @@ tl_cfg_ins *tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
                    tl_mode mode) {
   if (flow->out == NULL)
     return NULL;
-  int32_t *operands = TL_ARENA_ARRAY(flow->arena, int32_t, 2);
-  uint8_t *modes = TL_ARENA_ARRAY(flow->arena, uint8_t, 2);
-  if (operands == NULL || modes == NULL)
-    return NULL;
-  operands[0] = x;
-  operands[1] = y;
   if (result >= flow->out->slot_count)
     flow->out->slot_count = result + 1;
-  modes[0] = (uint8_t)mode;
   tl_cfg_ins ins = {
       .op = (uint8_t)op,
       .fails = tl_opcodes[op].fails,
       .result = result,
       .operand_count = y >= 0 ? 2 : 1,
-      .operands = operands,
-      .modes = modes,
       .window = -1,
       .handler = -1,
       .span = flow->span,
   };
+  if (!tl_ins_room(flow->arena, &ins, 2))
+    return NULL;
+  ins.operands[0] = x;
+  ins.operands[1] = y;
+  ins.modes[0] = (uint8_t)mode;
   return tl_put_ins(flow, &ins);
 }
 
