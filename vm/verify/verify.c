@@ -432,9 +432,10 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
                     void *context) {
   tl_checker c = {.vm = vm, .p = p};
   size_t slots = p->slot_count, words = p->code_count;
-  size_t nbytes = words * sizeof *c.points +
-                  slots * (2 * sizeof *c.now + 2 * sizeof *c.busy.slots +
-                           2 * sizeof *c.busy.has + sizeof *c.marks);
+  size_t nbytes =
+      words * sizeof *c.points +
+      slots * (2 * sizeof *c.now + 2 * sizeof *c.busy.slots + sizeof *c.mapped +
+               2 * sizeof *c.busy.has + sizeof *c.marks);
   void *block = tl_alloc_zeroed(vm, nbytes, "the verifier's states");
   if (block == NULL)
     return false;
@@ -443,7 +444,8 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
   c.error = c.now + slots;
   c.busy.slots = (void *)(c.error + slots);
   c.borrowers.slots = c.busy.slots + slots;
-  c.busy.has = (void *)(c.borrowers.slots + slots);
+  c.mapped = c.borrowers.slots + slots;
+  c.busy.has = (void *)(c.mapped + slots);
   c.borrowers.has = c.busy.has + slots;
   c.marks = (void *)(c.borrowers.has + slots);
   index_handlers(&c);

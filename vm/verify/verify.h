@@ -50,6 +50,7 @@ typedef struct tl_checker {
   tl_slot_list borrowers;
   uint8_t *marks;  // for each slot, what the lists of [marked] say of it
   const struct tl_handler *marked;
+  uint32_t *mapped, round;  // for each slot, when a range last dropped it
   // The unwind ranges over each stretch of TL_STRETCH instructions.
   uint32_t *stretch_starts, *stretch_ranges, stretch_total;
   tl_join_point *points;  // for each pc
@@ -102,6 +103,8 @@ bool tl_check_ownership(tl_checker *c);
 // [borrower] no longer needs [borrow_owner] for what it is an item or an alias
 // of.
 void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower);
+// Whether the current instruction has a handler.
+bool tl_is_caught(const tl_checker *c);
 // Sets error to now, as far as an error of this instruction looks at it.
 void tl_copy_states(tl_checker *c);
 // Joins the states into the leader at [pc].

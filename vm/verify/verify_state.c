@@ -328,6 +328,10 @@ static const tl_handler *find_handler(const tl_checker *c) {
   return handler == 0 ? NULL : &c->p->handlers[handler - 1];
 }
 
+bool tl_is_caught(const tl_checker *c) {
+  return find_handler(c) != NULL;
+}
+
 // The states that an error finds, before it is known what of them ends. Plain
 // slots matter to a handler alone.
 void tl_copy_states(tl_checker *c) {
@@ -339,10 +343,8 @@ void tl_copy_states(tl_checker *c) {
     c->error[c->busy.slots[i]] = c->now[c->busy.slots[i]];
 }
 
-// What the lists say of a slot.
-// MARK_KEPT and MARK_MADE_OWN belong to the handler and stay while it does;
-// MARK_MAPPED belongs to one instruction.
-enum { MARK_KEPT = 1, MARK_MADE_OWN = 2, MARK_MAPPED = 4 };
+// What the lists of a handler say of a slot.
+enum { MARK_KEPT = 1, MARK_MADE_OWN = 2 };
 
 static void mark_list(tl_checker *c, const uint16_t *slots, uint16_t count,
                       uint8_t mark) {
@@ -362,24 +364,9 @@ static void mark_handler(tl_checker *c, const tl_handler *handler) {
   mark_list(c, handler->own, handler->own_count, MARK_MADE_OWN);
 }
 
-// Whether the slot is in one of the lists of [mark], which is a set of bits.
+// Whether the slot is in the list of [mark].
 static bool is_marked(const tl_checker *c, uint32_t slot, uint8_t mark) {
   return (c->marks[slot] & mark) != 0;
-}
-
-// Calls [look] with each range of the unwind map that covers this instruction.
-// Until [look] returns false, which is then the result.
-static bool each_range(tl_checker *c, const tl_state *states,
-                       bool (*look)(tl_checker *c, const tl_unwind_range *r,
-                                    const tl_state *state)) {
-  uint32_t stretch = c->pc / TL_STRETCH;
-  for (uint32_t i = c->stretch_starts[stretch];
-       i < c->stretch_starts[stretch + 1]; i++) {
-    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
-    if (c->pc >= r->start && c->pc < r->end && !look(c, r, &states[r->slot]))
-      return false;
-  }
-  return true;
 }
 
 // One entry of the unwind map: what it drops must be owned at this
@@ -393,29 +380,29 @@ static bool check_range(tl_checker *c, const tl_unwind_range *r,
     return tl_refuse(c, r->slot, TL_RULE_MAP_TOO_SURE);
   if (is_marked(c, r->slot, MARK_KEPT))
     return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_KEPT);
-  c->marks[r->slot] |= MARK_MAPPED;
-  return true;
-}
-
-// Takes the mark of check_range away again, for the next instruction.
-static bool unmark_range(tl_checker *c, const tl_unwind_range *r,
-                         const tl_state *state) {
-  (void)state;
-  c->marks[r->slot] &= (uint8_t)~MARK_MAPPED;
+  c->mapped[r->slot] = c->round;
   return true;
 }
 
 // What the map drops is owned, and what is owned is dropped or kept.
+// Instructions are counted: what the last one's ranges named is none of this.
 static bool check_map(tl_checker *c, const tl_state *states) {
-  bool holds = each_range(c, states, check_range);
-  for (uint32_t i = 0; holds && i < c->busy.count; i++) {
-    uint32_t y = c->busy.slots[i];
-    holds = !tl_state_owns(&states[y]) ||
-            is_marked(c, y, MARK_KEPT | MARK_MAPPED) ||
-            tl_refuse(c, y, TL_RULE_MAP_FORGETS);
+  uint32_t stretch = c->pc / TL_STRETCH;
+  c->round++;
+  for (uint32_t i = c->stretch_starts[stretch];
+       i < c->stretch_starts[stretch + 1]; i++) {
+    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
+    if (c->pc >= r->start && c->pc < r->end &&
+        !check_range(c, r, &states[r->slot]))
+      return false;
   }
-  each_range(c, states, unmark_range);
-  return holds;
+  for (uint32_t i = 0; i < c->busy.count; i++) {
+    uint32_t y = c->busy.slots[i];
+    if (tl_state_owns(&states[y]) && !is_marked(c, y, MARK_KEPT) &&
+        c->mapped[y] != c->round)
+      return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
+  }
+  return true;
 }
 
 // A slot that the handler keeps must stay good: its owners are kept too, or it
