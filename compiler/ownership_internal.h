@@ -107,6 +107,7 @@ typedef struct tl_flow {
   uint64_t *taken;               // slots that TAKE has set, on all paths
   uint64_t *risk, *mask, *gone;  // scratch sets
   tl_state *saved;               // scratch states
+  tl_cfg_owned *owned;           // scratch: slots that own
   int32_t *operands;             // of the current instruction, after rescues
   uint8_t *modes;
   int32_t *borrowed;    // positions of operands that borrow

@@ -439,18 +439,19 @@ void tl_end_dead(tl_flow *flow, const uint64_t *live) {
 // (`gone`).
 static void note_owners(tl_flow *flow, tl_cfg_ins *ins, const uint64_t *keep,
                         const uint64_t *gone) {
-  int32_t count = 0, words = flow->function->words;
-  TL_EACH_BIT(y, flow->present, words) count += flow->now[y].kind != TL_BORROWS;
-  ins->owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
-  ins->owned_count = 0;
-  if (ins->owned == NULL)
-    return;
-  TL_EACH_BIT(y, flow->present, words) {
+  int32_t count = 0;
+  TL_EACH_BIT(y, flow->present, flow->function->words) {
     if (flow->now[y].kind != TL_BORROWS && !(gone != NULL && tl_bit(gone, y)) &&
         !(keep != NULL && tl_bit(keep, y)))
-      ins->owned[ins->owned_count++] =
-          (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
+      flow->owned[count++] = (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
   }
+  if (count == 0)
+    return;
+  ins->owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
+  if (ins->owned == NULL)
+    return;
+  memcpy(ins->owned, flow->owned, (size_t)count * sizeof *ins->owned);
+  ins->owned_count = count;
 }
 
 // Whether a slot's state is good in a handler as it is: it owns for certain or
