@@ -61,6 +61,14 @@ typedef struct tl_cfg_ins {
   tl_cfg_owned *owned;
 } tl_cfg_ins;
 
+// Gives the instruction room for so many operands and their modes, all 0.
+// False: no memory.
+static inline bool tl_ins_room(tl_arena *arena, tl_cfg_ins *ins, size_t count) {
+  size_t units = count + (count + sizeof(int32_t) - 1) / sizeof(int32_t);
+  ins->operands = TL_ARENA_ARRAY(arena, int32_t, units);
+  ins->modes = (uint8_t *)(ins->operands + count);
+  return ins->operands != NULL;
+}
 // How many slots the instruction writes, from its result on: those of UNPACK
 // are new temporaries, and no operand of it is among them.
 static inline int32_t tl_result_count(const tl_cfg_ins *ins) {
@@ -108,8 +116,8 @@ typedef struct tl_cfg_function {
   int32_t slot_count;      // temporaries included
   int32_t block_count;
   uint32_t block_capacity;
-  int32_t order_count;   // blocks placed so far, while lowering
-  tl_cfg_block *blocks;  // [0] is the entry
+  int32_t order_count;         // blocks placed so far, while lowering
+  tl_cfg_block *blocks;        // [0] is the entry
   uint32_t constant_capacity;  // of the prototype's constants, while compiling
   bool is_main;                // the module's own code
   // It may be called other than by CALLK: it is a closure, or used as a value,

@@ -114,8 +114,8 @@ static void visit(pass *p, int32_t index, bool final) {
     if (ins->result >= 0 && ins->result < p->f->variable_count)
       note(p, ins->result, !is_unset_constant(p, ins));
     // Instructions that stay close the gaps in place.
-    if (keep)
-      block->ins[kept++] = *ins;
+    if (keep && kept++ < i)
+      block->ins[kept - 1] = *ins;
   }
   block->count = kept;
   for (int k = 0; !final && k < 2; k++) flow_to(p, block->targets[k]);

@@ -163,13 +163,14 @@ static bool mark_leads(tl_fusion *f) {
   f->leads = TL_ARENA_ARRAY(f->b->arena, bool, (size_t)f->p->code_count + 1);
   if (f->leads == NULL)
     return false;
-  for (uint32_t pc = 0; pc < f->p->code_count;) {
-    tl_decoded d;
-    tl_decode(f->p, pc, &d);
-    if (d.target >= 0)
+  for (uint32_t pc = 0; pc < f->p->code_count; pc++) {
+    uint8_t op = f->p->code[pc].op;
+    calls |= op == TL_BC_CALL || op == TL_BC_OWN;
+    if (tl_formats[tl_opcodes[op].format].jump != 0) {
+      tl_decoded d;
+      tl_decode(f->p, pc, &d);
       f->leads[d.target] = true;
-    calls |= d.op == TL_BC_CALL || d.op == TL_BC_OWN;
-    pc += d.words;
+    }
   }
   for (uint32_t i = 0; i < f->p->handler_count; i++)
     f->leads[f->p->handlers[i].handler] = true;

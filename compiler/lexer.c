@@ -79,27 +79,42 @@ static uint32_t name_end(const tl_lexer *lexer, uint32_t at) {
   }
 }
 
-// The keyword with this text, or TL_TOKEN_NAME. Keywords are few and mostly
-// differ in their first letter, so a linear search does.
-static tl_token_kind keyword_kind(const char *text, uint32_t nbytes) {
-  // Keywords come behind PLUS in the table, words among the operators too.
-  for (int kind = TL_TOKEN_PLUS; kind < TL_TOKEN_KIND_COUNT; kind++) {
-    const tl_token_info *info = &tl_token_infos[kind];
-    if (!info->is_word)
-      continue;
-    if (info->text[0] == text[0] && strlen(info->text) == nbytes &&
-        memcmp(info->text, text, nbytes) == 0)
-      return (tl_token_kind)kind;
+// Signs and keywords in lists by their first byte: most have one or two.
+static void index_tokens(tl_lexer *lexer) {
+  for (int kind = TL_TOKEN_COMMA; kind < TL_TOKEN_KIND_COUNT; kind++) {
+    uint8_t *first = &lexer->first[(uint8_t)tl_token_infos[kind].text[0]];
+    lexer->next[kind] = *first;
+    *first = (uint8_t)kind;
   }
-  return TL_TOKEN_NAME;
+}
+
+// The kind of the longest sign or keyword that the [left] bytes at [at] begin
+// with, and its bytes in [length]; ERROR: with none.
+static tl_token_kind find_fixed(const tl_lexer *lexer, uint32_t at,
+                                uint32_t left, uint32_t *length) {
+  const char *text = lexer->text + at;
+  int found = TL_TOKEN_ERROR;
+  *length = 0;
+  for (int kind = lexer->first[(uint8_t)text[0]]; kind != 0;
+       kind = lexer->next[kind]) {
+    const char *fixed = tl_token_infos[kind].text;
+    uint32_t nbytes = (uint32_t)strlen(fixed);
+    if (nbytes > *length && nbytes <= left &&
+        memcmp(fixed, text, nbytes) == 0) {
+      *length = nbytes;
+      found = kind;
+    }
+  }
+  return (tl_token_kind)found;
 }
 
 // A name or a keyword. Its normal form is made when the name is stored.
 static void lex_name(tl_lexer *lexer) {
-  uint32_t begin = lexer->at;
+  uint32_t begin = lexer->at, length;
   lexer->at = name_end(lexer, begin);
   uint32_t nbytes = lexer->at - begin;
-  tl_lexer_add(lexer, keyword_kind(lexer->text + begin, nbytes), begin);
+  tl_token_kind kind = find_fixed(lexer, begin, nbytes, &length);
+  tl_lexer_add(lexer, length == nbytes ? kind : TL_TOKEN_NAME, begin);
 }
 
 // The offset behind digits of the kind [is_wanted]; a single `_` may stand
@@ -204,21 +219,8 @@ static bool lex_point_number(tl_lexer *lexer) {
 // The kind of the longest sign that stands here, and its bytes in [length];
 // ERROR: none does.
 static tl_token_kind find_sign(const tl_lexer *lexer, uint32_t *length) {
-  const char *text = lexer->text + lexer->at;
-  uint32_t left = lexer->nbytes - lexer->at;
-  tl_token_kind found = TL_TOKEN_ERROR;
-  *length = 0;
-  // In the table all signs stand in a row, from `,` on.
-  for (int kind = TL_TOKEN_COMMA; kind <= TL_TOKEN_RING; kind++) {
-    const char *sign = tl_token_infos[kind].text;
-    if (sign[0] != text[0])
-      continue;
-    uint32_t nbytes = (uint32_t)strlen(sign);
-    if (nbytes > *length && nbytes <= left && memcmp(sign, text, nbytes) == 0) {
-      *length = nbytes;
-      found = (tl_token_kind)kind;
-    }
-  }
+  tl_token_kind found =
+      find_fixed(lexer, lexer->at, lexer->nbytes - lexer->at, length);
   if (found != TL_TOKEN_ERROR)
     return found;
   int32_t code = character_at(lexer, lexer->at, length);
@@ -384,6 +386,7 @@ bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
   lexer->arena = arena;
   lexer->tokens = tokens;
   lexer->is_first = true;
+  index_tokens(lexer);
   skip_byte_order_mark(lexer);
   while (!lexer->is_done) {
     skip_space(lexer);

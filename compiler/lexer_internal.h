@@ -28,6 +28,9 @@ typedef struct tl_lexer {
   bool is_done;        // nothing more is to be read
   uint32_t doc_begin;  // the ## lines just above
   bool has_doc;
+  // For each byte, a sign or keyword that begins with it, and for each of these
+  // the next one; 0: none.
+  uint8_t first[UINT8_MAX + 1], next[TL_TOKEN_KIND_COUNT];
   uint32_t depth;
   tl_open open[TL_TREE_HEIGHT_MAX];
 } tl_lexer;

@@ -121,8 +121,25 @@ static void measure(tl_owned_function *f) {
   }
 }
 
+// Whether what is live at the start of a block that control may go to, also by
+// an error, has changed since a [time].
+static bool has_news(const tl_owned_function *f, int32_t block,
+                     const int32_t *changed, int32_t time) {
+  const tl_cfg_block *b = &f->cfg->blocks[block];
+  for (int i = 0; i < 2; i++)
+    if (b->targets[i] >= 0 && changed[b->targets[i]] > time)
+      return true;
+  for (int32_t i = 0; i < b->count; i++)
+    if (tl_handler_of(&b->ins[i]) >= 0 &&
+        changed[tl_handler_of(&b->ins[i])] > time)
+      return true;
+  return false;
+}
+
 // The usual backward analysis. Blocks are visited in the opposite of the order
-// in which control reaches them, so that code without loops needs two rounds.
+// in which control reaches them, so that code without loops needs one round.
+// Visits are counted: a block is visited again if what it leads to has changed
+// since.
 // The slots behind the function's own are one spare and one for each operand,
 // for copies that ownership makes.
 bool tl_liveness(tl_arena *arena, tl_owned_function *f) {
@@ -134,18 +151,25 @@ bool tl_liveness(tl_arena *arena, tl_owned_function *f) {
   f->live =
       TL_ARENA_ARRAY(arena, uint64_t, words * (size_t)f->cfg->block_count);
   uint64_t *live = TL_ARENA_ARRAY(arena, uint64_t, words);
+  size_t blocks = (size_t)f->cfg->block_count;
+  int32_t *visited = TL_ARENA_ARRAY(arena, int32_t, blocks), now = 0;
+  int32_t *changed = TL_ARENA_ARRAY(arena, int32_t, blocks);
   if (arena->failed || !order_blocks(arena, f))
     return false;
-  for (bool changed = true; changed;) {
-    changed = false;
+  for (bool busy = true; busy;) {
+    busy = false;
     for (int32_t i = f->sequence_count - 1; i >= 0; i--) {
       int32_t b = f->sequence[i];
+      if (visited[b] != 0 && !has_news(f, b, changed, visited[b]))
+        continue;
+      visited[b] = ++now;
+      busy = true;
       live_at_end(f, b, live);
       for (int32_t k = f->cfg->blocks[b].count - 1; k >= 0; k--)
         step_back(f, &f->cfg->blocks[b].ins[k], live);
       if (memcmp(live, tl_live_at(f, b), words * sizeof(uint64_t)) != 0) {
         memcpy(tl_live_at(f, b), live, words * sizeof(uint64_t));
-        changed = true;
+        changed[b] = now + 1;
       }
     }
   }

@@ -21,12 +21,15 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
   tl_cfg_block *block = current(l);
   tl_arena_more(l->b->arena, &block->ins, &block->capacity,
                 (uint32_t)block->count, sizeof *block->ins);
-  int32_t *operands = NULL;
-  uint8_t *modes = NULL;
-  if (operand_count > 0) {
-    operands = TL_ARENA_ARRAY(l->b->arena, int32_t, (size_t)operand_count);
-    modes = TL_ARENA_ARRAY(l->b->arena, uint8_t, (size_t)operand_count);
-  }
+  tl_cfg_ins made = {.op = (uint8_t)op,
+                     .fails = tl_opcodes[op].fails,
+                     .result = result,
+                     .operand_count = operand_count,
+                     .window = -1,
+                     .handler = l->handler,
+                     .span = span};
+  if (operand_count > 0)
+    tl_ins_room(l->b->arena, &made, (size_t)operand_count);
   // More operands than there are slots cannot be emitted; the limit on slots is
   // reported elsewhere.
   if (l->b->arena->failed || operand_count > TL_MAX_SLOTS) {
@@ -35,15 +38,7 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
     return &dummy;
   }
   tl_cfg_ins *ins = &block->ins[block->count++];
-  *ins = (tl_cfg_ins){.op = (uint8_t)op,
-                      .fails = tl_opcodes[op].fails,
-                      .result = result,
-                      .operand_count = operand_count,
-                      .operands = operands,
-                      .modes = modes,
-                      .window = -1,
-                      .handler = l->handler,
-                      .span = span};
+  *ins = made;
   return ins;
 }
 

@@ -2,8 +2,9 @@
 //
 // The pass takes the blocks in reverse postorder and carries a state for each
 // live slot: owned, borrowed or either, and from whom. Where paths meet,
-// states are joined. It runs until the states at all entries hold (`search`),
-// then once more to write the code (`write_code`).
+// states are joined. It runs until the states at all entries hold (`search`).
+// Each visit of a block may write its code; that of the last one is final, as
+// the states that it found hold (`place_code`).
 //
 //   load_entry → tl_transfer for each instruction → follow_edge for each edge
 //        ↑                                               │ tl_flow_into
@@ -11,8 +12,8 @@
 
 #include "compiler/ownership_internal.h"
 
-// What one pass over a function writes: the code of each block, and of each
-// edge the instructions that end slots which the target does not need.
+// What the visits of blocks write: the code of each block, and of each edge the
+// instructions that end slots which the target does not need.
 typedef struct final_code {
   tl_ins_list *blocks;    // for each block
   tl_ins_list *edges;     // for each block, two
@@ -166,8 +167,19 @@ static void restore_states(tl_flow *flow, const uint64_t *present) {
   }
 }
 
+// Begins a block's code anew: what an earlier visit wrote of it does not hold.
+static void begin_code(tl_flow *flow, int32_t block, final_code *code) {
+  flow->out = &code->blocks[block];
+  flow->out->count = flow->out->slot_count = 0;
+  for (int edge = 0; edge < 2; edge++) {
+    tl_ins_list *list = &code->edges[2 * block + edge];
+    list->count = list->slot_count = 0;
+    code->polls[2 * block + edge] = (tl_cfg_ins){0};
+  }
+}
+
 // One block: its instructions in order, then its edges. With [code] it writes
-// the final code as well.
+// the code that these states make of it.
 static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
   tl_owned_function *f = flow->function;
   const tl_cfg_block *b = &f->cfg->blocks[block];
@@ -175,7 +187,9 @@ static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
   flow->iteration++;
   load_entry(flow, block);
   tl_live_rows(f, block, flow->rows);
-  flow->out = code == NULL ? NULL : &code->blocks[block];
+  flow->out = NULL;
+  if (code != NULL)
+    begin_code(flow, block, code);
   if (block == 0)
     drop_unread_params(flow);
   for (int32_t i = 0; i < b->count; i++) {
@@ -290,43 +304,48 @@ static void name_handler_slots(tl_flow *flow, int32_t block) {
   }
 }
 
-// The last pass: once the states hold, the code is written with all that
-// ownership adds to it.
-static bool write_code(tl_flow *flow) {
-  tl_owned_function *f = flow->function;
-  size_t n = (size_t)f->cfg->block_count;
-  final_code code = {
+// Allocates what the visits write; false: no memory.
+static bool open_code(tl_flow *flow, final_code *code) {
+  size_t n = (size_t)flow->cfg->block_count;
+  *code = (final_code){
       .blocks = TL_ARENA_ARRAY(flow->scratch, tl_ins_list, n),
       .edges = TL_ARENA_ARRAY(flow->scratch, tl_ins_list, 2 * n),
       .polls = TL_ARENA_ARRAY(flow->scratch, tl_cfg_ins, 2 * n),
       .predecessors = TL_ARENA_ARRAY(flow->scratch, uint8_t, n),
   };
-  if (flow->scratch->failed)
-    return false;
-  code.predecessors[0] = 1;  // the call
+  return !flow->scratch->failed;
+}
+
+// Once the states hold, what the last visits wrote becomes the function's code.
+static bool place_code(tl_flow *flow, final_code *code) {
+  tl_owned_function *f = flow->function;
+  int32_t n = f->cfg->block_count;
+  code->predecessors[0] = 1;  // the call
   for (int32_t i = 0; i < f->sequence_count; i++) {
     int32_t b = f->sequence[i];
-    if (!f->reached[b])
-      continue;
-    flow_block(flow, b, &code);
-    for (int edge = 0; edge < 2; edge++) {
+    const tl_ins_list *lists[] = {&code->blocks[b], &code->edges[2 * b],
+                                  &code->edges[2 * b + 1]};
+    for (int k = 0; k < 3; k++)
+      if (lists[k]->slot_count > f->cfg->slot_count)
+        f->cfg->slot_count = lists[k]->slot_count;
+    for (int edge = 0; f->reached[b] && edge < 2; edge++) {
       int32_t target = f->cfg->blocks[b].targets[edge];
-      if (target >= 0 && code.predecessors[target] < 2)
-        code.predecessors[target]++;
+      if (target >= 0 && code->predecessors[target] < 2)
+        code->predecessors[target]++;
     }
   }
   // Times 3 leaves two positions behind each block for the code of its two
   // edges.
-  for (size_t b = 0; b < n; b++) f->cfg->blocks[b].order *= 3;
-  if (!place_edges(flow, (int32_t)n, &code))
+  for (int32_t b = 0; b < n; b++) f->cfg->blocks[b].order *= 3;
+  if (!place_edges(flow, n, code))
     return false;
-  for (int32_t b = 0; b < (int32_t)n; b++) {
+  for (int32_t b = 0; b < n; b++) {
     if (!f->reached[b])
       continue;
     tl_cfg_block *block = &f->cfg->blocks[b];
-    block->ins = code.blocks[b].items;
-    block->count = code.blocks[b].count;
-    block->capacity = code.blocks[b].capacity;
+    block->ins = code->blocks[b].items;
+    block->count = code->blocks[b].count;
+    block->capacity = code->blocks[b].capacity;
     if (block->is_handler)
       name_handler_slots(flow, b);
   }
@@ -355,7 +374,7 @@ static void open_entries(tl_flow *flow) {
 
 // Allocates what the pass works with. False: no memory.
 static bool open_flow(tl_flow *flow, tl_owned_program *program,
-                      tl_owned_function *f, tl_arena *scratch) {
+                      tl_owned_function *f, tl_arena *code, tl_arena *scratch) {
   size_t words = (size_t)f->words, slots = (size_t)f->slots;
   size_t operands = (size_t)f->most_operands + 1;
   *flow = (tl_flow){
@@ -363,10 +382,11 @@ static bool open_flow(tl_flow *flow, tl_owned_program *program,
       .successor = -1,
       .function = f,
       .cfg = f->cfg,
-      .arena = scratch,
+      .arena = code,
       .scratch = scratch,
       .now = TL_ARENA_ARRAY(scratch, tl_state, slots),
       .saved = TL_ARENA_ARRAY(scratch, tl_state, slots),
+      .owned = TL_ARENA_ARRAY(scratch, tl_cfg_owned, slots),
       .present = TL_ARENA_ARRAY(scratch, uint64_t, words),
       .borrowers = TL_ARENA_ARRAY(scratch, uint64_t, words),
       .taken = TL_ARENA_ARRAY(scratch, uint64_t, words),
@@ -390,7 +410,7 @@ static bool open_flow(tl_flow *flow, tl_owned_program *program,
 // then the search starts again with that slot as an owner. After PATIENCE
 // searches whole slots are pinned instead of single definitions, so that this
 // ends.
-static void search(tl_flow *flow) {
+static void search(tl_flow *flow, final_code *code) {
   enum { PATIENCE = 16 };
   tl_owned_function *f = flow->function;
   int searches = 0;
@@ -406,27 +426,27 @@ static void search(tl_flow *flow) {
           continue;
         f->dirty[b] = false;
         busy = true;
-        flow_block(flow, b, NULL);
+        flow_block(flow, b, code);
       }
     }
   } while (flow->again);
 }
 
-// Without [code] only the fixpoint is searched, for the summary; with it the
-// final instructions are written into that arena. Scratch memory is given back
-// in either case, since programs have many functions.
+// Without [code] only the fixpoint is searched, for the summary. Scratch memory
+// is given back in either case, since programs have many functions.
 bool tl_own_function(tl_owned_program *program, tl_owned_function *f,
                      tl_arena *code) {
   tl_flow flow;
   tl_arena scratch;
+  final_code written;
   tl_arena_open(&scratch, program->arena->resize, program->arena->context);
-  bool ok = open_flow(&flow, program, f, &scratch);
+  bool ok = open_flow(&flow, program, f, code, &scratch) &&
+            (code == NULL || open_code(&flow, &written));
   if (ok)
-    search(&flow);
-  if (ok && code != NULL) {
-    flow.arena = code;
-    ok = write_code(&flow);
-  }
+    search(&flow, code == NULL ? NULL : &written);
+  // Where the function calls itself, another summary makes other code.
+  if (ok && code != NULL && !(f->calls_itself && f->has_changed))
+    ok = place_code(&flow, &written);
   ok = ok && !scratch.failed && !program->arena->failed;
   tl_arena_close(&scratch);
   return ok;

@@ -13,8 +13,8 @@
 //
 // For each slot that is live there is a tl_state (vm/verify/borrow_owners.h):
 // it owns, borrows, or either, and a set of borrow owners. States are searched
-// without code (flow->out NULL) until they no longer change; then one more
-// pass writes the code.
+// until they no longer change. Where the summaries of all callees are final,
+// the search writes the code on the way; else it goes without (flow->out NULL).
 #pragma once
 
 #include "compiler/bits.h"
@@ -64,8 +64,12 @@ typedef struct tl_owned_function {
                       // arguments of the caller, immortal
   uint64_t *rebinds;  // a bit set over the module variables; NULL: none
   bool rebinds_any;
-  bool has_changed;  // the summary, by this pass over the function
-  bool stale;        // a callee's summary has changed
+  bool has_changed;    // the summary, by this pass over the function
+  bool stale;          // a callee's summary has changed, or the last is final
+  bool calls_itself;   // by CALLK
+  bool is_known;       // a pass has gone over it
+  bool is_finished;    // its code is final
+  int32_t open_calls;  // of others, whose summaries may still change
   struct tl_caller *callers;
 } tl_owned_function;
 
@@ -80,11 +84,11 @@ typedef struct tl_owned_program {
   tl_owned_function *functions;
 } tl_owned_program;
 
-// A growing list of instructions in an arena: the final code of a block or an
-// edge.
+// A growing list of instructions in an arena: the code of a block or an edge.
 typedef struct tl_ins_list {
   tl_cfg_ins *items;
   int32_t count;
+  int32_t slot_count;  // above the highest slot that ownership has added
   uint32_t capacity;
 } tl_ins_list;
 
@@ -93,7 +97,7 @@ typedef struct tl_flow {
   tl_owned_program *program;
   tl_owned_function *function;
   tl_cfg_function *cfg;
-  tl_arena *arena;               // of the final code
+  tl_arena *arena;               // of the code; NULL: none is wanted
   tl_arena *scratch;             // of one pass over the function
   tl_state *now;                 // for each slot
   uint64_t *present;             // slots that have a state
@@ -103,12 +107,13 @@ typedef struct tl_flow {
   uint64_t *taken;               // slots that TAKE has set, on all paths
   uint64_t *risk, *mask, *gone;  // scratch sets
   tl_state *saved;               // scratch states
+  tl_cfg_owned *owned;           // scratch: slots that own
   int32_t *operands;             // of the current instruction, after rescues
   uint8_t *modes;
   int32_t *borrowed;    // positions of operands that borrow
   int32_t *candidates;  // positions of operands that may be consumed
   uint8_t *uses;        // for each slot, how often it is an operand
-  tl_ins_list *out;     // code; NULL while states are still searched
+  tl_ins_list *out;     // code; NULL: none is wanted
   tl_span span;
   // The definitions seen in this block: which instruction of it made a slot's
   // value, if the slot's turn is the current one. Counting visits of blocks
@@ -253,8 +258,9 @@ tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins);
 
 // --- One function (ownership.c) ---------------------------------------------
 
-// Searches the states until they hold; then, unless [code] is NULL, writes the
-// final code there. False: no memory.
+// Searches the states until they hold, and unless [code] is NULL, writes the
+// code there: final where the callees' summaries are, and if the function calls
+// itself, its own has not changed. False: no memory.
 bool tl_own_function(tl_owned_program *program, tl_owned_function *function,
                      tl_arena *code);
 

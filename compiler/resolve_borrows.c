@@ -105,8 +105,8 @@ void tl_forget(tl_flow *flow, int32_t slot) {
 
 // --- Code -------------------------------------------------------------------
 
-// While the fixpoint is searched there is no list (flow->out is NULL), and the
-// same code decides without writing.
+// Where no code is wanted there is no list (flow->out is NULL), and the same
+// code decides without writing.
 tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_ins_list *out = flow->out;
   if (out == NULL || !tl_arena_more(flow->arena, &out->items, &out->capacity,
@@ -120,26 +120,22 @@ tl_cfg_ins *tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
                    tl_mode mode) {
   if (flow->out == NULL)
     return NULL;
-  int32_t *operands = TL_ARENA_ARRAY(flow->arena, int32_t, 2);
-  uint8_t *modes = TL_ARENA_ARRAY(flow->arena, uint8_t, 2);
-  if (operands == NULL || modes == NULL)
-    return NULL;
-  operands[0] = x;
-  operands[1] = y;
-  if (result >= flow->cfg->slot_count)
-    flow->cfg->slot_count = result + 1;
-  modes[0] = (uint8_t)mode;
+  if (result >= flow->out->slot_count)
+    flow->out->slot_count = result + 1;
   tl_cfg_ins ins = {
       .op = (uint8_t)op,
       .fails = tl_opcodes[op].fails,
       .result = result,
       .operand_count = y >= 0 ? 2 : 1,
-      .operands = operands,
-      .modes = modes,
       .window = -1,
       .handler = -1,
       .span = flow->span,
   };
+  if (!tl_ins_room(flow->arena, &ins, 2))
+    return NULL;
+  ins.operands[0] = x;
+  ins.operands[1] = y;
+  ins.modes[0] = (uint8_t)mode;
   return tl_put_ins(flow, &ins);
 }
 
@@ -443,18 +439,19 @@ void tl_end_dead(tl_flow *flow, const uint64_t *live) {
 // (`gone`).
 static void note_owners(tl_flow *flow, tl_cfg_ins *ins, const uint64_t *keep,
                         const uint64_t *gone) {
-  int32_t count = 0, words = flow->function->words;
-  TL_EACH_BIT(y, flow->present, words) count += flow->now[y].kind != TL_BORROWS;
-  ins->owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
-  ins->owned_count = 0;
-  if (ins->owned == NULL)
-    return;
-  TL_EACH_BIT(y, flow->present, words) {
+  int32_t count = 0;
+  TL_EACH_BIT(y, flow->present, flow->function->words) {
     if (flow->now[y].kind != TL_BORROWS && !(gone != NULL && tl_bit(gone, y)) &&
         !(keep != NULL && tl_bit(keep, y)))
-      ins->owned[ins->owned_count++] =
-          (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
+      flow->owned[count++] = (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
   }
+  if (count == 0)
+    return;
+  ins->owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
+  if (ins->owned == NULL)
+    return;
+  memcpy(ins->owned, flow->owned, (size_t)count * sizeof *ins->owned);
+  ins->owned_count = count;
 }
 
 // Whether a slot's state is good in a handler as it is: it owns for certain or

@@ -168,30 +168,6 @@ void tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
   tl_bit_set(f->rebinds, global);
 }
 
-// Functions are lowered outermost first, and what a script calls is mostly
-// defined before the call: later functions first settles most in one round.
-static bool settle_summaries(tl_owned_program *program) {
-  for (bool busy = true; busy;) {
-    busy = false;
-    for (int32_t i = program->cfg->function_count - 1; i >= 0; i--) {
-      tl_owned_function *f = &program->functions[i];
-      if (!f->stale)
-        continue;
-      f->stale = false;
-      busy = true;
-      f->has_changed = false;
-      find_param_modes(program, f);
-      if (!tl_own_function(program, f, NULL))
-        return false;
-      // What callers could rely on is another: their analysis is stale.
-      for (tl_caller *c = f->has_changed ? f->callers : NULL; c != NULL;
-           c = c->next)
-        program->functions[c->index].stale = true;
-    }
-  }
-  return true;
-}
-
 // --- Handing it on ----------------------------------------------------------
 
 // Owners that are no parameters go in as immortal (UINT16_MAX): a caller has
@@ -231,19 +207,55 @@ static bool write_summary(tl_owned_program *program, tl_owned_function *f) {
   return true;
 }
 
-// Writes one function's final code and hands it to [use], which emits it; then
-// the code's memory is given back.
-static bool finish(tl_owned_program *program, int32_t i, tl_use_owned *use,
-                   void *context) {
-  tl_owned_function *f = &program->functions[i];
-  if (use == NULL)
-    return tl_own_function(program, f, program->arena);
-  tl_arena code;
+// One pass over a function. With [is_last] it writes the function's code and
+// hands it to [use], which emits it; then the code's memory is given back.
+static bool go_over(tl_owned_program *program, tl_owned_function *f,
+                    bool is_last, tl_use_owned *use, void *context) {
+  tl_arena code, *arena = !is_last      ? NULL
+                          : use == NULL ? program->arena
+                                        : &code;
   tl_arena_open(&code, program->arena->resize, program->arena->context);
-  bool ok = tl_own_function(program, f, &code) && use(context, f->cfg, &code);
-  f->cfg->block_count = 0;  // they were in that arena
+  f->stale = f->has_changed = false;
+  f->is_known = true;
+  find_param_modes(program, f);
+  bool ok = tl_own_function(program, f, arena);
+  if (ok && is_last && !(f->calls_itself && f->has_changed)) {
+    f->is_finished = true;
+    ok = write_summary(program, f) &&
+         (use == NULL || use(context, f->cfg, &code));
+    if (use != NULL)
+      f->cfg->block_count = 0;  // they were in that arena
+  }
   tl_arena_close(&code);
+  // What callers could rely on is another: their analysis is stale. Where they
+  // need to know nothing else, the next is their last.
+  for (tl_caller *c = f->callers; c != NULL; c = c->next) {
+    tl_owned_function *caller = &program->functions[c->index];
+    if (f->is_finished && caller != f && --caller->open_calls == 0)
+      caller->stale = true;
+    caller->stale |= f->has_changed;
+  }
   return ok;
+}
+
+// Functions are lowered outermost first, and what a script calls is mostly
+// defined before the call: later functions first settles most in one round.
+// A function whose callees are finished is finished by the same pass.
+static bool settle_summaries(tl_owned_program *program, tl_use_owned *use,
+                             void *context) {
+  for (bool busy = true; busy;) {
+    busy = false;
+    for (int32_t i = program->cfg->function_count - 1; i >= 0; i--) {
+      tl_owned_function *f = &program->functions[i];
+      if (!f->stale)
+        continue;
+      busy = true;
+      bool is_last = f->open_calls == 0 && (!f->calls_itself || f->is_known);
+      if (!go_over(program, f, is_last, use, context))
+        return false;
+    }
+  }
+  return true;
 }
 
 // Notes in the callee of CALLK that function [i] calls it; false: no memory.
@@ -257,6 +269,8 @@ static bool add_caller(tl_owned_program *program, uint32_t callee, int32_t i) {
     return false;
   *caller = (tl_caller){i, *first};
   *first = caller;
+  program->functions[i].calls_itself |= callee == (uint32_t)i;
+  program->functions[i].open_calls += callee != (uint32_t)i;
   return true;
 }
 
@@ -301,13 +315,12 @@ bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!open_function(&program, &program.functions[i], cfg->functions[i]))
       return false;
-  if (!settle_summaries(&program))
+  if (!settle_summaries(&program, use, context))
     return false;
+  // What is left call one another, and no summary has changed.
   for (int32_t i = 0; i < cfg->function_count; i++)
-    if (!write_summary(&program, &program.functions[i]))
-      return false;
-  for (int32_t i = 0; i < cfg->function_count; i++)
-    if (!finish(&program, i, use, context))
+    if (!program.functions[i].is_finished &&
+        !go_over(&program, &program.functions[i], true, use, context))
       return false;
   return true;
 }

@@ -557,9 +557,7 @@ static tl_cfg_ins *put_decided(tl_flow *flow, const tl_cfg_ins *ins) {
     return NULL;
   int32_t n = ins->operand_count, first = flow->function->spare + 1;
   tl_cfg_ins decided = *ins;
-  decided.operands = TL_ARENA_ARRAY(flow->arena, int32_t, (size_t)n + 1);
-  decided.modes = TL_ARENA_ARRAY(flow->arena, uint8_t, (size_t)n + 1);
-  if (decided.operands == NULL || decided.modes == NULL)
+  if (!tl_ins_room(flow->arena, &decided, (size_t)n + 1))
     return NULL;
   if (flow->successor >= 0) {
     decided.op = TL_BC_REPLACE;

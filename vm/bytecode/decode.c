@@ -51,10 +51,8 @@ static uint32_t extra_of(const tl_ins *ins, const tl_ins *second, char from) {
 }
 
 // The hidden slots of a loop over a range stand side by side: next, iterations
-// left and step. MORE, over a container, writes no variable.
+// left and step.
 static void decode_loop(tl_decoded *out) {
-  if (out->op == TL_BC_MORE)
-    out->result = -1;
   if (out->op != TL_BC_FORPREP)
     return;
   for (uint16_t i = 0; i < 3; i++) {
@@ -74,6 +72,17 @@ static uint32_t callee_index(const tl_prototype *function, uint32_t k) {
   return callee->unit == function->unit ? callee->index : UINT32_MAX;
 }
 
+// MORE, a loop over a container, writes no variable.
+int32_t tl_decode_result(const tl_prototype *function, uint32_t pc,
+                         uint32_t *count) {
+  const tl_ins *ins = &function->code[pc];
+  char field = tl_formats[tl_opcodes[ins->op].format].result;
+  *count = field != 0 && ins->op != TL_BC_MORE;
+  if (ins->op == TL_BC_UNPACK)
+    *count = tl_unpack_count(tl_ins_extra(ins[pc + 1 < function->code_count]));
+  return *count == 0 ? -1 : slot_at(field == 'a' ? ins->a : ins->b);
+}
+
 // By the tables of opcodes and formats; what they do not say is that a call may
 // give its first argument back on failure, to a slot in the second word.
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
@@ -88,7 +97,6 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
   *out = (tl_decoded){
       .op = ins->op,
       .words = f->extra == 'x' ? 2 : 1,
-      .result = f->result == 0 ? -1 : slot_at(fields[f->result - 'a']),
       .back = -1,
       .extra = extra_of(ins, second, f->extra),
       .target = -1,
@@ -114,7 +122,5 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
     if (info->format == TL_FORMAT_LOOP)
       decode_loop(out);
   }
-  out->result_count = out->result < 0           ? 0
-                      : ins->op == TL_BC_UNPACK ? tl_unpack_count(out->extra)
-                                                : 1;
+  out->result = tl_decode_result(function, pc, &out->result_count);
 }

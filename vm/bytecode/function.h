@@ -503,6 +503,9 @@ typedef struct tl_decoded {
 // Decodes the instruction at [pc] into *out. Fields that are out of range are
 // passed on as they are: the verifier checks them.
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out);
+// Only what it writes: tl_decoded.result and, in [count], result_count.
+int32_t tl_decode_result(const tl_prototype *function, uint32_t pc,
+                         uint32_t *count);
 // Whether the instruction writes the slot.
 static inline bool tl_decoded_sets(const tl_decoded *ins, uint32_t slot) {
   return slot - (uint32_t)ins->result < ins->result_count;

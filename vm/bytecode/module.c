@@ -71,14 +71,14 @@ bool tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value) {
 // Notes where each line begins, for messages and listings.
 static bool index_lines(tl_vm *vm, tl_unit *unit) {
   uint32_t count = 1;
-  for (size_t i = 0; i < unit->nbytes; i++) count += unit->text[i] == '\n';
+  const char *text = unit->text, *end = text + unit->nbytes, *at = text;
+  for (; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) count++;
   unit->line_starts = tl_unit_alloc(vm, unit, count * sizeof(uint32_t));
   if (unit->line_starts == NULL)
     return false;
   unit->line_starts[unit->line_count++] = 0;
-  for (size_t i = 0; i < unit->nbytes; i++)
-    if (unit->text[i] == '\n')
-      unit->line_starts[unit->line_count++] = (uint32_t)(i + 1);
+  for (at = text; (at = memchr(at, '\n', (size_t)(end - at))) != NULL;)
+    unit->line_starts[unit->line_count++] = (uint32_t)(++at - text);
   return true;
 }
 

@@ -13,15 +13,16 @@
 
 // === Writers =================================================================
 
-// A beginning for each slot, one for the end, one more for the counting, and a
-// pc for each instruction that writes.
+// A beginning for each slot, one for the end, one more for the counting, and
+// room for a pc for each word; UNPACK writes more than it has words.
 size_t tl_writers_size(const tl_prototype *p) {
-  size_t size = (size_t)p->slot_count + 2;
-  tl_decoded d;
-  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
-    tl_decode(p, pc, &d);
-    size += d.result_count;
-  }
+  size_t size = (size_t)p->slot_count + 2 + p->code_count;
+  for (uint32_t pc = 0; pc < p->code_count; pc++)
+    if (p->code[pc].op == TL_BC_UNPACK) {
+      uint32_t count;
+      tl_decode_result(p, pc, &count);
+      size += count;
+    }
   return size;
 }
 
@@ -36,35 +37,27 @@ void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory) {
   w->pcs = memory + p->slot_count + 2;
   // Counted two places on and summed, each slot's beginning is one place on;
   // as the pcs are filled in, it moves to the next slot's.
-  uint32_t *next = w->first + 1;
-  tl_decoded d;
-  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
-    tl_decode(p, pc, &d);
-    for (uint32_t i = 0; i < d.result_count; i++)
-      next[(uint32_t)d.result + i + 1]++;
-  }
+  uint32_t *next = w->first + 1, count;
+  for (uint32_t pc = 0; pc < p->code_count; pc++)
+    for (int32_t slot = tl_decode_result(p, pc, &count); count > 0; count--)
+      next[slot++ + 1]++;
   for (uint32_t i = 1; i <= p->slot_count; i++) next[i] += next[i - 1];
-  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
-    tl_decode(p, pc, &d);
-    for (uint32_t i = 0; i < d.result_count; i++)
-      w->pcs[next[(uint32_t)d.result + i]++] = pc;
-  }
+  for (uint32_t pc = 0; pc < p->code_count; pc++)
+    for (int32_t slot = tl_decode_result(p, pc, &count); count > 0; count--)
+      w->pcs[next[slot++]++] = pc;
 }
 
 // Of the writers before [pc] the last one in the text, not the last one that
 // has run: code that branches is read by callers who know that.
 static bool find_by_scan(const tl_prototype *p, uint32_t pc, uint32_t slot,
                          uint32_t *at) {
-  bool found = false;
-  tl_decoded d;
-  for (uint32_t i = 0; i < pc; i += d.words) {
-    tl_decode(p, i, &d);
-    if (tl_decoded_sets(&d, slot)) {
+  uint32_t count;
+  for (uint32_t i = pc; i-- > 0;)
+    if (slot - (uint32_t)tl_decode_result(p, i, &count) < count) {
       *at = i;
-      found = true;
+      return true;
     }
-  }
-  return found;
+  return false;
 }
 
 // The pcs of a slot rise.

@@ -7,8 +7,10 @@
 // of the compiler's reasons.
 //
 //   tl_verify ─ check_form       every field names something that is there
-//             ─ start, search    states, to a fixpoint over all leaders
-//             ─ visit_all        once more: unwind maps against final states
+//             ─ start, search    states, to a fixpoint over all leaders; unwind
+//                                maps against the states of the last visit
+//             ─ visit_all        once more, where somebody wants to see or to
+//                                be told what does not hold
 
 #include "vm/bytecode/module.h"
 #include "vm/elementwise.h"
@@ -293,7 +295,9 @@ static void load_point(tl_checker *c, const tl_join_point *point) {
 // Its states go to the target of each jump on the way, and at its end to the
 // next leader.
 static bool follow(tl_checker *c, uint32_t pc) {
-  load_point(c, &c->points[pc]);
+  c->leader = &c->points[pc];
+  c->leader->refuted = false;
+  load_point(c, c->leader);
   c->container_end = c->overflowed = -1;
   for (;;) {
     c->pc = pc;
@@ -332,11 +336,13 @@ static bool start(tl_checker *c) {
 }
 
 // Follows leaders whose states have changed until none has.
-// The newest leader first. Any order ends at the same fixpoint, since joins
-// only add.
+// The first one in the code comes first, so that of most all paths have been
+// followed before. Any order ends at the same fixpoint, since joins only add.
 static bool search(tl_checker *c) {
-  while (c->work_count > 0) {
-    uint32_t pc = c->work[--c->work_count];
+  while (c->next < c->p->code_count) {
+    uint32_t pc = c->next++;
+    if (!c->points[pc].dirty)
+      continue;
     c->points[pc].dirty = false;
     if (!follow(c, pc))
       return false;
@@ -344,8 +350,8 @@ static bool search(tl_checker *c) {
   return true;
 }
 
-// Once more over what was reached: the unwind map is held against the final
-// states, and whoever wants to see them may.
+// Once more over what was reached, where an unwind map does not hold, which is
+// reported now, or somebody wants to see the final states.
 // A path is followed from each leader that was reached to the next one, so each
 // instruction is visited once.
 static bool visit_all(tl_checker *c,
@@ -354,9 +360,12 @@ static bool visit_all(tl_checker *c,
   c->visit = visit;
   c->context = context;
   c->settled = true;
-  for (uint32_t pc = 0; pc < c->p->code_count; pc++)
-    if (c->points[pc].reached && !follow(c, pc))
+  for (uint32_t pc = 0; pc < c->p->code_count; pc++) {
+    const tl_join_point *point = &c->points[pc];
+    bool wanted = point->refuted || (visit != NULL && point->reached);
+    if (wanted && !follow(c, pc))
       return false;
+  }
   return true;
 }
 
@@ -423,19 +432,20 @@ bool tl_verify_with(tl_vm *vm, tl_prototype *p,
                     void *context) {
   tl_checker c = {.vm = vm, .p = p};
   size_t slots = p->slot_count, words = p->code_count;
-  size_t nbytes = words * (sizeof *c.points + sizeof *c.work) + sizeof *c.work +
-                  slots * (2 * sizeof *c.now + 2 * sizeof *c.busy.slots +
-                           2 * sizeof *c.busy.has + sizeof *c.marks);
+  size_t nbytes =
+      words * sizeof *c.points +
+      slots * (2 * sizeof *c.now + 2 * sizeof *c.busy.slots + sizeof *c.mapped +
+               2 * sizeof *c.busy.has + sizeof *c.marks);
   void *block = tl_alloc_zeroed(vm, nbytes, "the verifier's states");
   if (block == NULL)
     return false;
   c.points = block;
   c.now = (void *)(c.points + words);
   c.error = c.now + slots;
-  c.work = (void *)(c.error + slots);
-  c.busy.slots = c.work + words + 1;
+  c.busy.slots = (void *)(c.error + slots);
   c.borrowers.slots = c.busy.slots + slots;
-  c.busy.has = (void *)(c.borrowers.slots + slots);
+  c.mapped = c.borrowers.slots + slots;
+  c.busy.has = (void *)(c.mapped + slots);
   c.borrowers.has = c.busy.has + slots;
   c.marks = (void *)(c.borrowers.has + slots);
   index_handlers(&c);

@@ -12,6 +12,7 @@
 typedef struct tl_join_point {
   bool is_leader;  // a jump or an error may lead here
   bool reached, dirty;
+  bool refuted;  // the unwind map does not hold behind it, as states were last
   uint32_t handler;  // that an error here goes to, and 1; 0: none
   uint32_t count, capacity;
   struct tl_slot_state {
@@ -49,11 +50,12 @@ typedef struct tl_checker {
   tl_slot_list borrowers;
   uint8_t *marks;  // for each slot, what the lists of [marked] say of it
   const struct tl_handler *marked;
+  uint32_t *mapped, round;  // for each slot, when a range last dropped it
   // The unwind ranges over each stretch of TL_STRETCH instructions.
   uint32_t *stretch_starts, *stretch_ranges, stretch_total;
   tl_join_point *points;  // for each pc
-  uint32_t *work;         // leaders to look at again
-  uint32_t work_count;
+  tl_join_point *leader;  // whose path is followed
+  uint32_t next;          // no leader before it has to be looked at again
   int64_t
       container_end;  // the slot that INHERIT takes apart, until it ends; or -1
   // What the last instruction defined, or moved, with more lenders than a set
@@ -61,9 +63,8 @@ typedef struct tl_checker {
   int64_t overflowed, was_overflowed;
   tl_open_items open[TL_MOST_OPEN];
   uint32_t open_count;
-  bool settled;  // states have reached their fixpoint: the unwind map
-                 // can be held against them
-  bool refused;
+  bool settled;   // states have reached their fixpoint
+  bool is_trial;  // what is refused is no error yet
   // After the search: called once for each reachable instruction, before it.
   void (*visit)(struct tl_checker *checker, void *context);
   void *context;
@@ -102,9 +103,8 @@ bool tl_check_ownership(tl_checker *c);
 // [borrower] no longer needs [borrow_owner] for what it is an item or an alias
 // of.
 void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower);
-// Whether an error of this instruction matters now: to a handler, or to the
-// unwind map, which is looked at once the states hold.
-bool tl_sees_error(const tl_checker *c);
+// Whether the current instruction has a handler.
+bool tl_is_caught(const tl_checker *c);
 // Sets error to now, as far as an error of this instruction looks at it.
 void tl_copy_states(tl_checker *c);
 // Joins the states into the leader at [pc].

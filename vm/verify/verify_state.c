@@ -302,8 +302,7 @@ static bool join_states(tl_checker *c, tl_join_point *point,
   return true;
 }
 
-// A leader whose states have changed goes on the list of work once, however
-// many paths lead to it.
+// A leader whose states have changed is followed again.
 bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
   tl_join_point *point = &c->points[pc];
   bool changed = false;
@@ -314,10 +313,9 @@ bool tl_check_join(tl_checker *c, uint32_t pc, const tl_state *states) {
   } else if (!join_states(c, point, states, &changed)) {
     return false;
   }
-  if (changed && !point->dirty) {
-    point->dirty = true;
-    c->work[c->work_count++] = pc;
-  }
+  point->dirty |= changed;
+  if (changed && pc < c->next)
+    c->next = pc;
   return true;
 }
 
@@ -330,8 +328,8 @@ static const tl_handler *find_handler(const tl_checker *c) {
   return handler == 0 ? NULL : &c->p->handlers[handler - 1];
 }
 
-bool tl_sees_error(const tl_checker *c) {
-  return c->settled || find_handler(c) != NULL;
+bool tl_is_caught(const tl_checker *c) {
+  return find_handler(c) != NULL;
 }
 
 // The states that an error finds, before it is known what of them ends. Plain
@@ -345,10 +343,8 @@ void tl_copy_states(tl_checker *c) {
     c->error[c->busy.slots[i]] = c->now[c->busy.slots[i]];
 }
 
-// What the lists say of a slot.
-// MARK_KEPT and MARK_MADE_OWN belong to the handler and stay while it does;
-// MARK_MAPPED belongs to one instruction.
-enum { MARK_KEPT = 1, MARK_MADE_OWN = 2, MARK_MAPPED = 4 };
+// What the lists of a handler say of a slot.
+enum { MARK_KEPT = 1, MARK_MADE_OWN = 2 };
 
 static void mark_list(tl_checker *c, const uint16_t *slots, uint16_t count,
                       uint8_t mark) {
@@ -368,24 +364,9 @@ static void mark_handler(tl_checker *c, const tl_handler *handler) {
   mark_list(c, handler->own, handler->own_count, MARK_MADE_OWN);
 }
 
-// Whether the slot is in one of the lists of [mark], which is a set of bits.
+// Whether the slot is in the list of [mark].
 static bool is_marked(const tl_checker *c, uint32_t slot, uint8_t mark) {
   return (c->marks[slot] & mark) != 0;
-}
-
-// Calls [look] with each range of the unwind map that covers this instruction.
-// Until [look] returns false, which is then the result.
-static bool each_range(tl_checker *c, const tl_state *states,
-                       bool (*look)(tl_checker *c, const tl_unwind_range *r,
-                                    const tl_state *state)) {
-  uint32_t stretch = c->pc / TL_STRETCH;
-  for (uint32_t i = c->stretch_starts[stretch];
-       i < c->stretch_starts[stretch + 1]; i++) {
-    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
-    if (c->pc >= r->start && c->pc < r->end && !look(c, r, &states[r->slot]))
-      return false;
-  }
-  return true;
 }
 
 // One entry of the unwind map: what it drops must be owned at this
@@ -399,30 +380,29 @@ static bool check_range(tl_checker *c, const tl_unwind_range *r,
     return tl_refuse(c, r->slot, TL_RULE_MAP_TOO_SURE);
   if (is_marked(c, r->slot, MARK_KEPT))
     return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_KEPT);
-  c->marks[r->slot] |= MARK_MAPPED;
-  return true;
-}
-
-// Takes the mark of check_range away again, for the next instruction.
-static bool unmark_range(tl_checker *c, const tl_unwind_range *r,
-                         const tl_state *state) {
-  (void)state;
-  c->marks[r->slot] &= (uint8_t)~MARK_MAPPED;
+  c->mapped[r->slot] = c->round;
   return true;
 }
 
 // What the map drops is owned, and what is owned is dropped or kept.
-// MARK_MAPPED is taken away again only on success, since a refusal ends the
-// function's verification.
+// Instructions are counted: what the last one's ranges named is none of this.
 static bool check_map(tl_checker *c, const tl_state *states) {
-  if (!each_range(c, states, check_range))
-    return false;
+  uint32_t stretch = c->pc / TL_STRETCH;
+  c->round++;
+  for (uint32_t i = c->stretch_starts[stretch];
+       i < c->stretch_starts[stretch + 1]; i++) {
+    const tl_unwind_range *r = &c->p->ranges[c->stretch_ranges[i]];
+    if (c->pc >= r->start && c->pc < r->end &&
+        !check_range(c, r, &states[r->slot]))
+      return false;
+  }
   for (uint32_t i = 0; i < c->busy.count; i++) {
     uint32_t y = c->busy.slots[i];
-    if (tl_state_owns(&states[y]) && !is_marked(c, y, MARK_KEPT | MARK_MAPPED))
+    if (tl_state_owns(&states[y]) && !is_marked(c, y, MARK_KEPT) &&
+        c->mapped[y] != c->round)
       return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
   }
-  return each_range(c, states, unmark_range);
+  return true;
 }
 
 // A slot that the handler keeps must stay good: its owners are kept too, or it
@@ -460,16 +440,21 @@ static bool stays_by_itself(const tl_state *state) {
          !tl_state_has(state, tl_who_is_slot);
 }
 
-// Two passes use this. During the search an error brings its states to the
-// handler, as the unwinder would leave them: what is not retained has been
-// dropped, what the handler makes its own is an owner. After the search the
-// states are final, and the unwind map and the handler's list are compared with
-// them.
+// The unwind map and the handler's list are compared with the states. Those may
+// still grow during the search: what does not hold is only noted for the leader
+// then, and counts if this was its last visit.
+// An error brings its states to the handler, as the unwinder would leave them:
+// what is not retained has been dropped, what the handler makes its own is an
+// owner.
 bool tl_check_error(tl_checker *c, tl_state *states) {
   const tl_handler *handler = find_handler(c);
   mark_handler(c, handler);
+  c->is_trial = !c->settled;
+  bool holds = check_map(c, states) && check_all_kept(c, states, handler);
+  c->is_trial = false;
   if (c->settled)  // the search has joined them
-    return check_map(c, states) && check_all_kept(c, states, handler);
+    return holds;
+  c->leader->refuted |= !holds;
   if (handler == NULL)
     return true;
   for (uint32_t i = 0; i < c->busy.count; i++) {
