@@ -83,9 +83,9 @@ static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
 }
 
 // Offsets and items take the places of those of the rows.
-bool tl_rows_across(tl_vm *vm, tl_slot x, tl_slot *out) {
+bool tl_rows_across(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot offsets, items, turned;
-  if (!tl_ragged_borrow(vm, x, &offsets, &items))
+  if (!tl_ragged_borrow(vm, args[0], &offsets, &items))
     return false;
   const int64_t *at = tl_offsets_data(offsets.array);
   int64_t rows = offsets.array->size - 1;
