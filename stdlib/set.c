@@ -224,8 +224,9 @@ static bool find_members(tl_vm *vm, tl_slot queries, const tl_array *items,
     ok = tl_integers_among(vm, x, items, (uint8_t *)found->data, &fits);
   if (ok && (fits || is_string || few)) {
     tl_slot is = *out = tl_result(vm, found);
-    return !invert || tl_drop_after(vm, tl_elementwise(vm, TL_OP_BITWISE_INVERT,
-                                                       &is, out), &is);
+    return !invert ||
+           tl_drop_after(vm, tl_elementwise(vm, TL_OP_BITWISE_INVERT, &is, out),
+                         &is);
   }
   tl_array_drop(vm, found);
   tl_slot all = {.tag = tl_array_tag(items), .array = (tl_array *)items};

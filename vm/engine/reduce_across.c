@@ -169,8 +169,8 @@ static int64_t gathered_width(const tl_reducer *r) {
 static bool all_blocks(tl_reducer *r, bool direct) {
   const tl_split *split = &r->split;
   const int columns = split->kept - 1;
-  column_blocks s = {r, direct ? direct_width(split) : gathered_width(r), NULL,
-                     NULL, NULL, NULL};
+  column_blocks s = {.r = r,
+                     .width = direct ? direct_width(split) : gathered_width(r)};
   tl_column_stream stream;
   if (!direct && s.width <= 4 && split->reduced == 1 && r->from == r->dtype &&
       !r->varies && tl_column_stream_fits(&r->method)) {
@@ -239,8 +239,8 @@ static void fold_part_columns(void *context, int64_t part) {
   const spread *p = context;
   const tl_split *split = &p->r->split;
   const int64_t at = part * p->step, left = split->kept_shape[0] - at;
-  const column_blocks s = {p->r, 0, NULL, NULL,
-                           p->block + (size_t)part * p->part_size, NULL};
+  const column_blocks s = {.r = p->r,
+                           .scratch = p->block + (size_t)part * p->part_size};
   fold_block(&s, split->array->data + at * split->kept_strides[0],
              p->r->out + (size_t)at * tl_itemsize(p->r->result),
              left < p->step ? left : p->step);
