@@ -90,8 +90,9 @@ static void gather(const tl_reducer *r, const char *at, size_t ncols,
 }
 
 // [n] long columns from [base] on, a chunk of their rows at a time.
-static bool stream_block(const column_blocks *s, const char *base, char *out,
-                         int64_t n) {
+__attribute__((cold, noinline)) static bool stream_block(const column_blocks *s,
+                                                         const char *base,
+                                                         char *out, int64_t n) {
   const tl_split *split = &s->r->split;
   const size_t itemsize = tl_itemsize(s->r->from);
   const ptrdiff_t row = split->reduced_strides[0],
