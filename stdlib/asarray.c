@@ -5,13 +5,6 @@
 #include "vm/nested/lift.h"
 #include "vm/types/type.h"
 
-// The standard's copy: values never change under another name, so that it is
-// only looked at.
-static bool check_copy(tl_vm *vm, const char *function, tl_slot s) {
-  bool copy;
-  return tl_is_none(s) || tl_arg_bool(vm, function, "copy", s, &copy);
-}
-
 // Whether only astype knows how to get there: from items that are missing or in
 // rows, or to a type ?T.
 static bool is_astype(const tl_slot *args) {
@@ -31,11 +24,9 @@ static bool by_astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // In the order of what is cheapest: a list is stacked in one step to the dtype
 // wanted, nested forms and arrays of the right dtype are given back as they
 // are, and only then is anything converted. Rank 0 goes through
-// tl_result_finish, since a script sees an item there.
+// tl_result_finish, since a script sees an item there. The standard's copy is
+// not used: values never change under another name.
 static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if ((!tl_is_list(args[0]) && !tl_arg_items(vm, "asarray", &args[0])) ||
-      !check_copy(vm, "asarray", args[2]))
-    return false;
   if (tl_is_list(args[0]))
     return tl_array_of_list(vm, args[0], args[1], out);
   if (tl_is_nested(args[0]) && tl_is_none(args[1])) {
@@ -81,6 +72,6 @@ const tl_builtin tl_asarray_builtins[] = {
     ///     asarray(((1, 2), (3, 4)))    # [[1, 2], [3, 4]]
     ///     asarray(((1, none), (3, 4)))    # [[1, none], [3, 4]]
     {"asarray", "x, dtype: none, copy: none", asarray, .result = TL_RETURNS,
-     .takes = TL_BYTES, .at_once = asarray_at_once},
+     .takes = TL_BYTES, .types = "l.B", .at_once = asarray_at_once},
     {.name = NULL},
 };

@@ -210,11 +210,6 @@ static bool lanes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_rows_along(vm, args[0].nested, (int)args[1].i, out);
 }
 
-// What is across the rows of x as rows.
-static bool across(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return tl_rows_across(vm, args[0], out);
-}
-
 // Arrays of any form along their first axis.
 static bool joined(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_value_concat(vm, args[0].list->length, args[0].list->items, out);
@@ -379,7 +374,7 @@ const tl_builtin tl_checks_module[] = {
      .types = "g"},
     {"rows_like", "items, model", rows_like, TL_GRIDS, .takes = TL_FORMS},
     {"lanes", "x, axis", lanes, .takes = TL_FORMS},
-    {"across", "x", across, .takes = TL_FORMS},
+    {"across", "x", tl_rows_across, .takes = TL_FORMS},
     {"joined", "xs", joined, .takes = TL_BYTES},
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
     {"text_of", "x, limit", text_of, TL_GRIDS, .takes = TL_FORMS},

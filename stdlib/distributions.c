@@ -119,11 +119,6 @@ void tl_normals(const tl_stream *stream, uint64_t first, const uint64_t *words,
   }
 }
 
-// A normal number from an item's source.
-static double next_normal(tl_draws *s) {
-  return normal_of(tl_next(s), s);
-}
-
 // --- Gamma and beta ---------------------------------------------------------
 
 // Below 1, the method makes one of a + 1, and a power of a uniform number
@@ -139,7 +134,8 @@ tl_gamma tl_gamma_of(double a) {
 static double gamma_above_one(const tl_gamma *g, tl_draws *s) {
   const double d = g->d;
   for (;;) {
-    double x = next_normal(s), v = 1 + g->c * x, u = tl_next_positive(s);
+    double x = normal_of(tl_next(s), s), v = 1 + g->c * x,
+           u = tl_next_positive(s);
     if (v <= 0)
       continue;
     v = v * v * v;

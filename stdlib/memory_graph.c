@@ -22,6 +22,15 @@
 static const char *const count_names[] = {"virtual", "embedded", "immediate",
                                           "borrowed"};
 
+// Shows every reference that the VM can find to [visit], for memory.[function].
+// False after tl_fail: there was no memory to look at all values.
+static bool walk(tl_vm *vm, const char *function, tl_reference_visit *visit,
+                 void *context) {
+  bool complete = true;
+  tl_each_reference(vm, true, visit, context, &complete);
+  return complete || tl_fail_incomplete(vm, function);
+}
+
 // --- Lists of references ----------------------------------------------------
 
 // A list of records under way, while the walk over the references calls back.
@@ -140,13 +149,9 @@ static bool gather_circle(void *context, const tl_reference *r) {
 
 // memory.circles().
 static bool circles(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool complete = true;
   gathering g = {.vm = vm, .list = tl_list_new(vm, 4)};
   g.ok = g.list != NULL;
-  if (g.ok)
-    tl_each_reference(vm, true, gather_circle, &g, &complete);
-  if (!complete && g.ok)
-    g.ok = tl_fail_incomplete(vm, "circles");
+  g.ok = g.ok && walk(vm, "circles", gather_circle, &g) && g.ok;
   return tl_list_give(vm, g.list, g.ok, out);
 }
 
@@ -196,14 +201,12 @@ static bool is_there(tl_vm *vm, tl_slot test, const char *owner, bool *there) {
 static bool chain(tl_vm *vm, tl_slot *args, tl_slot *out) {
   enum { LONGEST = 1000 };
   tl_list *list = tl_list_new(vm, 4);
-  bool ok = list != NULL, complete = true, there = false;
+  bool ok = list != NULL, there = false;
   step s = {.wanted = tl_is_counted(args[0]) ? args[0].object : NULL};
   for (int i = 0; ok && !there && s.wanted != NULL && i < LONGEST; i++) {
     char text[TL_REFERENCE_NAME + TL_DESCRIBE + 8];
     s.any = false;
-    tl_each_reference(vm, true, take_step, &s, &complete);
-    if (!complete)
-      ok = tl_fail_incomplete(vm, "chain");
+    ok = walk(vm, "chain", take_step, &s);
     if (!ok || !s.any)
       break;
     tl_spell_owner(&s.found, text, sizeof text);
@@ -266,14 +269,10 @@ static bool add_object(void *context, const tl_reference *r) {
 // Sums all objects by kind, for [function]. *out is owned, and untouched on
 // failure.
 static bool count_types(tl_vm *vm, const char *function, tl_slot *out) {
-  bool complete = true;
   sums s = {.vm = vm, .record = tl_record_new(vm, 8), .ok = true};
   if (s.record == NULL)
     return false;
-  tl_each_reference(vm, true, add_object, &s, &complete);
-  if (!complete && s.ok)
-    s.ok = tl_fail_incomplete(vm, function);
-  if (!s.ok)
+  if (!walk(vm, function, add_object, &s) || !s.ok)
     tl_record_put_nothing(vm, &s.record);
   return tl_record_put_end(s.record, out);
 }
@@ -283,33 +282,9 @@ static bool by_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return count_types(vm, "by_type", out);
 }
 
-// The count of a kind in sums of count_types; 0 where it has none. The record
-// may be a program's, so nothing of its shape is taken for granted.
-static int64_t counted(tl_record *record, const char *kind) {
-  tl_slot *sum = tl_record_get_name(record, kind);
-  tl_slot *count = sum == NULL || !tl_is_record(*sum)
-                       ? NULL
-                       : tl_record_get_name(sum->record, "count");
-  return count == NULL || !tl_is_scalar(*count) ? 0 : count->i;
-}
-
-// The types of which [now] has more than [before] (a record or none), and how
-// many more. *out is owned.
-static bool compare(tl_vm *vm, tl_record *now, tl_slot before, tl_slot *out) {
-  tl_record *gained = tl_record_new(vm, 4);
-  for (int64_t i = 0; gained != NULL && i < now->length; i++) {
-    const char *kind = tl_key_string(now->fields[i].key)->text;
-    int64_t more = counted(now, kind);
-    if (tl_is_record(before))
-      more -= counted(before.record, kind);
-    if (more > 0)
-      tl_record_put_int(vm, &gained, kind, (uint64_t)more);
-  }
-  return tl_record_put_end(gained, out);
-}
-
 // memory.growth(before): since the last call without an argument, whose sums
-// are in vm->grown, or since the sums given. Only the former are replaced.
+// are in vm->grown, or since the sums given. Only the former are replaced. What
+// grew is told in Tally.
 static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot now;
   bool since_last = tl_is_none(args[0]);
@@ -318,7 +293,9 @@ static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
                        "a record of memory.by_type, or none", args[0]);
   if (!count_types(vm, "growth", &now))
     return false;
-  bool ok = compare(vm, now.record, since_last ? vm->grown : args[0], out);
+  tl_slot given[] = {tl_borrow(now),
+                     tl_borrow(since_last ? vm->grown : args[0])};
+  bool ok = tl_call_embedded(vm, "inner/timeline", "growth", 2, given, out);
   tl_drop(vm, ok && since_last ? vm->grown : now);
   if (ok && since_last)
     vm->grown = now;
@@ -432,14 +409,11 @@ static bool add_owner(void *context, const tl_reference *r) {
 // queue of the walk, so that those behind g->at are all that remains. Owners
 // from outside come last, when it is known which nodes there are.
 static bool fill(graph *g, tl_slot value, int64_t depth) {
-  bool complete = true;
   add_node(g, value, NULL, 1);
   for (; g->at < (int)g->nodes->length && !g->failed; g->at++)
     if (g->levels[g->at] <= depth)
       tl_each_item(g->values[g->at], add_item, g);
-  if (!g->failed)
-    tl_each_reference(g->vm, true, add_owner, g, &complete);
-  return !g->failed && (complete || tl_fail_incomplete(g->vm, "graph"));
+  return !g->failed && walk(g->vm, "graph", add_owner, g) && !g->failed;
 }
 
 // The graph as stdlib/inner/memory.tly wants it.

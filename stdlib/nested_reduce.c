@@ -83,9 +83,9 @@ static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
 }
 
 // Offsets and items take the places of those of the rows.
-bool tl_rows_across(tl_vm *vm, tl_slot x, tl_slot *out) {
+bool tl_rows_across(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot offsets, items, turned;
-  if (!tl_ragged_borrow(vm, x, &offsets, &items))
+  if (!tl_ragged_borrow(vm, args[0], &offsets, &items))
     return false;
   const int64_t *at = tl_offsets_data(offsets.array);
   int64_t rows = offsets.array->size - 1;
@@ -103,20 +103,13 @@ bool tl_rows_across(tl_vm *vm, tl_slot x, tl_slot *out) {
   return tl_ragged_close(vm, ok, begins, &turned, out);
 }
 
-// Any value along one axis.
-static bool reduce_along(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
-                         int axis, tl_slot *out) {
-  tl_reduce_call one = *call;
-  one.axis = tl_weak_int(axis);
-  if (tl_is_nested(*x))
-    return tl_nested_reduce(vm, &one, x, out);
-  return tl_reduce(vm, call->reduction, x, UINT32_C(1) << axis, false,
-                   call->dtype, call->correction, out);
-}
-
 // Rows of more than plain items, of which each is reduced by itself.
 static bool reduce_table(tl_vm *vm, void *call, tl_slot *row, tl_slot *out) {
-  return reduce_along(vm, call, row, 0, out);
+  tl_reduce_call one = *(const tl_reduce_call *)call;
+  one.axis = tl_weak_int(0);
+  return tl_is_nested(*row) ? tl_nested_reduce(vm, &one, row, out)
+                            : tl_reduce(vm, one.reduction, row, 1, false,
+                                        one.dtype, one.correction, out);
 }
 
 // Rows whose items are arrays, structs or rows themselves.

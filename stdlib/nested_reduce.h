@@ -49,5 +49,5 @@ bool tl_reduce_in_tally(tl_vm *vm, const char *entry, const char *name,
 bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out);
 
 // The items at place 0 of all rows that have one, those at place 1, and so on:
-// what is across the rows of a ragged array as rows. *out is owned.
-bool tl_rows_across(tl_vm *vm, tl_slot x, tl_slot *out);
+// what is across the rows of a ragged array, args[0], as rows. *out is owned.
+bool tl_rows_across(tl_vm *vm, tl_slot *args, tl_slot *out);

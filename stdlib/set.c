@@ -170,12 +170,6 @@ static bool among(tl_vm *vm, const char *function, tl_slot queries,
   return tl_in_tally(vm, function, 3, given, out);
 }
 
-// The answer, or where [invert] is true the other one.
-static tl_slot transposed(tl_vm *vm, tl_array *found, bool invert) {
-  for (int64_t i = 0; invert && i < found->size; i++) found->data[i] ^= 1;
-  return tl_result(vm, found);
-}
-
 enum { FEW = 16, QUERIES = 256 };  // what is compared one by one
 
 // Whether the items are few numbers that queries can be compared with.
@@ -229,8 +223,10 @@ static bool find_members(tl_vm *vm, tl_slot queries, const tl_array *items,
   else if (fits)
     ok = tl_integers_among(vm, x, items, (uint8_t *)found->data, &fits);
   if (ok && (fits || is_string || few)) {
-    *out = transposed(vm, found, invert);
-    return true;
+    tl_slot is = *out = tl_result(vm, found);
+    return !invert ||
+           tl_drop_after(vm, tl_elementwise(vm, TL_OP_BITWISE_INVERT, &is, out),
+                         &is);
   }
   tl_array_drop(vm, found);
   tl_slot all = {.tag = tl_array_tag(items), .array = (tl_array *)items};

@@ -13,12 +13,6 @@
 #include "vm/nested/nested_join.h"
 #include "vm/values/record.h"
 
-// True for what has fields; else fails (kind type).
-static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
-  return tl_has_fields(s) ||
-         tl_arg_fail(vm, function, "p", "an array of structs", s);
-}
-
 // --- Columns ----------------------------------------------------------------
 
 // Columns in one block are views of it, which remains as long as one of them
@@ -39,8 +33,9 @@ bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
 
 // columns(p).
 static bool columns(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return struct_argument(vm, "columns", args[0]) &&
-         tl_columns_of(vm, args[0], out);
+  return tl_has_fields(args[0])
+             ? tl_columns_of(vm, args[0], out)
+             : tl_arg_fail(vm, "columns", "p", "an array of structs", args[0]);
 }
 
 // One column of rows(c).

@@ -7,6 +7,7 @@
 enum {
   BLOCK_BYTES = 512 * 1024,  // of a buffer
   POLL_ITEMS = 64 * 1024,
+  STREAM_COLUMNS = 64,
   PARTS = 16,   // of columns, for several threads,
   LEAST = 512,  // which have at least so many, and a multiple of 64
 };
@@ -62,6 +63,7 @@ typedef struct column_blocks {
   int64_t width;             // of a block
   char *buffer, *converted;  // for its rows; NULL: they are read as they lie
   char *scratch;
+  tl_column_stream *stream;  // of long columns, instead of these; or NULL
 } column_blocks;
 
 // Copies [ncols] columns from [at] on, all rows in logical order, as
@@ -85,6 +87,29 @@ static void gather(const tl_reducer *r, const char *at, size_t ncols,
          (size_t)nrows, ncols);
     to += (size_t)nrows * ncols * itemsize;
   }
+}
+
+// [n] long columns from [base] on, a chunk of their rows at a time.
+__attribute__((cold, noinline)) static bool stream_block(const column_blocks *s,
+                                                         const char *base,
+                                                         char *out, int64_t n) {
+  const tl_split *split = &s->r->split;
+  const size_t itemsize = tl_itemsize(s->r->from);
+  const ptrdiff_t row = split->reduced_strides[0],
+                  column = split->kept_strides[split->kept - 1];
+  tl_column_stream_begin(s->stream, out);
+  for (int64_t at = 0, rows; at < split->length; at += rows) {
+    const int64_t left = split->length - at;
+    rows = left < s->stream->rows ? left : s->stream->rows;
+    tl_kernels()->pack_tile[tl_move_size(itemsize)](
+        s->stream->items, (ptrdiff_t)((size_t)n * itemsize), base + at * row,
+        row, column, (size_t)rows, (size_t)n);
+    tl_column_stream_take(s->stream, s->stream->items, rows, n);
+    if (!tl_poll_items(s->r->vm, rows * n))
+      return false;
+  }
+  tl_column_stream_end(s->stream, n);
+  return true;
 }
 
 // [n] columns from [base] on.
@@ -113,9 +138,12 @@ static bool fold_blocks(const column_blocks *s, const char *base, char *out) {
   const int64_t column = split->kept_strides[split->kept - 1];
   for (int64_t at = 0, n; at < ncols; at += n) {
     n = ncols - at < s->width ? ncols - at : s->width;
-    fold_block(s, base + at * column,
-               out + (size_t)at * tl_itemsize(s->r->result), n);
-    if (!tl_poll_items(s->r->vm, n * split->length))
+    const char *from = base + at * column;
+    char *to = out + (size_t)at * tl_itemsize(s->r->result);
+    if (s->stream == NULL)
+      fold_block(s, from, to, n);
+    if (s->stream != NULL ? !stream_block(s, from, to, n)
+                          : !tl_poll_items(s->r->vm, n * split->length))
       return false;
   }
   return true;
@@ -130,7 +158,7 @@ static int64_t direct_width(const tl_split *split) {
 
 // Through a buffer.
 // As many columns as fit BLOCK_BYTES with all of their rows, but at least 4: of
-// very long ones the buffer is larger.
+// very long ones the buffer is larger, where they cannot come in chunks.
 static int64_t gathered_width(const tl_reducer *r) {
   const size_t both = tl_itemsize(r->from) + tl_itemsize(r->dtype);
   const size_t width = BLOCK_BYTES / ((size_t)r->split.length * both);
@@ -142,8 +170,14 @@ static int64_t gathered_width(const tl_reducer *r) {
 static bool all_blocks(tl_reducer *r, bool direct) {
   const tl_split *split = &r->split;
   const int columns = split->kept - 1;
-  column_blocks s = {r, direct ? direct_width(split) : gathered_width(r), NULL,
-                     NULL, NULL};
+  column_blocks s = {.r = r,
+                     .width = direct ? direct_width(split) : gathered_width(r)};
+  tl_column_stream stream;
+  if (!direct && s.width <= 4 && split->reduced == 1 && r->from == r->dtype &&
+      !r->varies && tl_column_stream_fits(&r->method)) {
+    s.stream = &stream;
+    s.width = STREAM_COLUMNS;
+  }
   if (s.width > split->kept_shape[columns])
     s.width = split->kept_shape[columns];
   const size_t width = (size_t)s.width, nrows = (size_t)split->length;
@@ -151,14 +185,20 @@ static bool all_blocks(tl_reducer *r, bool direct) {
   const size_t converted =
       r->from == r->dtype ? 0
                           : tl_align_64(nrows * width * tl_itemsize(r->dtype));
-  const size_t nbytes = (direct ? 0 : items + converted) +
-                        tl_reduce_columns_scratch(r, nrows, width);
+  const size_t nbytes = s.stream != NULL
+                            ? 0
+                            : (direct ? 0 : items + converted) +
+                                  tl_reduce_columns_scratch(r, nrows, width);
   char *block = NULL;
-  if (nbytes > 0 &&
-      (block = tl_alloc(r->vm, nbytes, "columns to reduce")) == NULL)
+  if (s.stream != NULL)
+    tl_column_stream_open(s.stream, &r->method, s.width, split->length,
+                          BLOCK_BYTES);
+  if ((s.stream != NULL && !tl_column_stream_alloc(s.stream, r->vm)) ||
+      (nbytes > 0 &&
+       (block = tl_alloc(r->vm, nbytes, "columns to reduce")) == NULL))
     return false;
   s.scratch = block;
-  if (!direct) {
+  if (!direct && s.stream == NULL) {
     s.buffer = block;
     s.converted = s.buffer + items;
     s.scratch = s.converted + converted;
@@ -173,6 +213,8 @@ static bool all_blocks(tl_reducer *r, bool direct) {
     out += (size_t)split->kept_shape[columns] * tl_itemsize(r->result);
   }
   tl_free(r->vm, block, nbytes);
+  if (s.stream != NULL)
+    tl_column_stream_free(s.stream, r->vm);
   return ok;
 }
 
@@ -198,8 +240,8 @@ static void fold_part_columns(void *context, int64_t part) {
   const spread *p = context;
   const tl_split *split = &p->r->split;
   const int64_t at = part * p->step, left = split->kept_shape[0] - at;
-  const column_blocks s = {p->r, 0, NULL, NULL,
-                           p->block + (size_t)part * p->part_size};
+  const column_blocks s = {.r = p->r,
+                           .scratch = p->block + (size_t)part * p->part_size};
   fold_block(&s, split->array->data + at * split->kept_strides[0],
              p->r->out + (size_t)at * tl_itemsize(p->r->result),
              left < p->step ? left : p->step);

@@ -79,7 +79,7 @@ tl_type *tl_type_columns(tl_vm *vm, const tl_type *model,
                          const tl_slot *columns, int skip) {
   for (int64_t i = 0; i < model->field_count; i++) {
     model->fields[i].type = tl_type_below(vm, columns[i], skip);
-    if (model->fields[i].type == NULL)
+    if (model->fields[i].type == NULL || !tl_poll_at(vm, i))
       return NULL;
   }
   return tl_type_intern(vm, model);

@@ -537,7 +537,8 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
 // of kind type for what has no axis, shape for another length.
 static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
                           const tl_slot *columns) {
-  for (int64_t i = 0; i < count; i++) {
+  bool ok = true;
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
     if (tl_value_ndim(columns[i]) < 1)
       return tl_fail(vm, TALLY_ERR_TYPE,
                      "the column %s must be an array, not %s",
@@ -549,7 +550,7 @@ static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
                      "the column %s has %" PRId64 " items, %s has %" PRId64,
                      fields[i].name->text, length, fields[0].name->text, first);
   }
-  return true;
+  return ok;
 }
 
 // A column, borrowed, into its field of the items, which are new: in pieces of
@@ -585,7 +586,7 @@ static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
   if (layout == NULL || !tl_struct_zeros(vm, layout, 1, &length, out))
     return false;
   bool ok = true;
-  for (int64_t i = 0; ok && i < layout->field_count; i++)
+  for (int64_t i = 0; i < layout->field_count && tl_poll_ok(vm, i, &ok); i++)
     ok = fill_column(vm, out->nested->parts[0], layout, i, columns[i]);
   if (!ok)
     tl_clear(vm, out);
@@ -621,11 +622,12 @@ static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
   if (tl_type_is_plain(type))
     return block_of_columns(vm, type, columns, out);
   tl_nested *n = tl_nested_new(vm, TL_FORM_COLUMNS, 1, count, type);
-  for (int64_t i = 0; n != NULL && i < count; i++) {
+  bool ok = n != NULL;
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
     tl_slot part = tl_borrow(columns[i]);
     tl_nested_put(vm, n, i, &part);
   }
-  return tl_nested_finish(vm, true, n, out);
+  return tl_nested_finish(vm, ok, n, out);
 }
 
 bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,

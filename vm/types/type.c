@@ -201,7 +201,10 @@ static tl_type *make_type(tl_vm *vm, const tl_type *model) {
 tl_type *tl_type_intern(tl_vm *vm, const tl_type *model) {
   if (model->kind == TL_TYPE_DTYPE)
     return tl_type_of_dtype(vm, model->dtype);
-  if (!check_model(vm, model) || !ensure_room(vm))
+  // There may be a million fields. Behind this no poll may stand: who asks what
+  // the run is at may intern types, and the gap would be another.
+  if (!check_model(vm, model) || !ensure_room(vm) ||
+      !tl_poll_items(vm, model->field_count))
     return NULL;
   tl_type **place = find_place(vm->types, model);
   if (*place == NULL) {
