@@ -4,7 +4,7 @@
 // other pointers that may be NULL say so. Types are called tl_ast_… where vm/
 // has one of the short name. A new kind of node is a line in the table below,
 // its payload, a member of the union, its children in ast_walk.c, its lowering
-// in lower.c and its form in tests/unit/ast_text.h. An example, `x[0] = 2 **
+// and its form in tests/unit/ast_text.h. An example, `x[0] = 2 **
 // y`:
 //
 //   ASSIGN  target: PLACE x, one step [INT 0]
@@ -16,61 +16,70 @@
 #include "compiler/operator.h"
 #include "compiler/source.h"
 
-// X(KIND, "name in prints", payload type, member of the union)
+// X(KIND, "name in prints", payload type, member of the union, how, lowering):
+// lowering has a function tl_lower_ of that name, which is one of [how], a
+// value or a statement that is run.
 //
+// An IMAGINARY's real number is its i part, a TYPE has the raw text between the
+// ` `, OPERATOR is (+) as a function, COMPOSE is left ∘ right, DEFINE is fn
+// name(…) …, a PEAK has the bytes, their begin and their end, and a SPREAD is
+// an item of a list or array.
 // A statement that is just an expression stands in its block as it is.
 // AND, OR, NOT are separate from BINARY and UNARY: they decide what runs.
-#define TL_AST_KINDS(X)                                                  \
-  X(BOOL, "bool", bool, boolean)                                         \
-  X(INT, "int", uint64_t, integer)                                       \
-  X(FLOAT, "float", double, real)                                        \
-  X(IMAGINARY, "imaginary", double, real) /* real is its i part */       \
-  X(STRING, "string", tl_ast_string, string)                             \
-  X(INTERPOLATED, "format", tl_ast_interpolated, interpolated)           \
-  X(TYPE, "type", tl_ast_string, string) /* raw text between the ` ` */  \
-  X(NONE, "none", char, nothing)                                         \
-  X(NAME, "name", tl_ast_name, name)                                     \
-  X(LIST, "list", tl_ast_items, items)                                   \
-  X(RECORD, "record", tl_ast_record, record)                             \
-  X(ARRAY, "array", tl_ast_items, items)                                 \
-  X(LIST_FOR, "list-for", tl_ast_comprehension, comprehension)           \
-  X(ARRAY_FOR, "array-for", tl_ast_comprehension, comprehension)         \
-  X(RECORD_FOR, "record-for", tl_ast_comprehension, comprehension)       \
-  X(FUNCTION, "fn", tl_ast_function, function)                           \
-  X(BLOCK, "block", tl_ast_items, items) /* statements */                \
-  X(IF, "if", tl_ast_if, condition)                                      \
-  X(WHILE, "while", tl_ast_while, while_loop)                            \
-  X(FOR, "for", tl_ast_for, for_loop)                                    \
-  X(TRY, "try", tl_ast_try, attempt)                                     \
-  X(CALL, "call", tl_ast_call, call)                                     \
-  X(INDEX, "index", tl_ast_index, index)                                 \
-  X(FIELD, ".", tl_ast_field, field)                                     \
-  X(SELECT, ".{}", tl_ast_select, select)                                \
-  X(UNARY, "unary", tl_ast_unary, unary)                                 \
-  X(BINARY, "binary", tl_ast_binary, binary)                             \
-  X(COMPARE, "compare", tl_ast_binary, binary)                           \
-  X(AND, "and", tl_ast_binary, binary)                                   \
-  X(OR, "or", tl_ast_binary, binary)                                     \
-  X(NOT, "not", tl_ast_unary, unary)                                     \
-  X(SPREAD, "...", tl_ast_unary, unary) /* an item of a list or array */ \
-  X(RANGE, "..", tl_ast_range, range)                                    \
-  X(OPERATOR, "operator", tl_operator, op)     /* (+) as a function */   \
-  X(COMPOSE, "compose", tl_ast_binary, binary) /* left ∘ right */      \
-  /* statements */                                                       \
-  X(ASSIGN, "=", tl_ast_assign, assign)                                  \
-  X(UPDATE, "update", tl_ast_assign, assign)                             \
-  X(DEFINE, "define", tl_ast_define, define) /* fn name(…) … */      \
-  X(GLOBAL, "global", tl_ast_idents, idents)                             \
-  X(RETURN, "return", tl_ast *, result)                                  \
-  X(PEAK, "#:peak", tl_ast_items, items) /* bytes; begin, end of it */   \
-  X(BREAK, "break", char, nothing)                                       \
-  X(CONTINUE, "continue", char, nothing)                                 \
-  X(IMPORT, "import", tl_ast_import, import)
+#define TL_AST_KINDS(X)                                                   \
+  X(BOOL, "bool", bool, boolean, value, constant)                         \
+  X(INT, "int", uint64_t, integer, value, constant)                       \
+  X(FLOAT, "float", double, real, value, constant)                        \
+  X(IMAGINARY, "imaginary", double, real, value, constant)                \
+  X(STRING, "string", tl_ast_string, string, value, string)               \
+  X(INTERPOLATED, "format", tl_ast_interpolated, interpolated, value,     \
+    interpolated)                                                         \
+  X(TYPE, "type", tl_ast_string, string, value, type)                     \
+  X(NONE, "none", char, nothing, value, constant)                         \
+  X(NAME, "name", tl_ast_name, name, value, variable)                     \
+  X(LIST, "list", tl_ast_items, items, value, items)                      \
+  X(RECORD, "record", tl_ast_record, record, value, record)               \
+  X(ARRAY, "array", tl_ast_items, items, value, items)                    \
+  X(LIST_FOR, "list-for", tl_ast_comprehension, comprehension, value,     \
+    comprehension)                                                        \
+  X(ARRAY_FOR, "array-for", tl_ast_comprehension, comprehension, value,   \
+    comprehension)                                                        \
+  X(RECORD_FOR, "record-for", tl_ast_comprehension, comprehension, value, \
+    comprehension)                                                        \
+  X(FUNCTION, "fn", tl_ast_function, function, value, function)           \
+  X(BLOCK, "block", tl_ast_items, items, value, block)                    \
+  X(IF, "if", tl_ast_if, condition, value, if)                            \
+  X(WHILE, "while", tl_ast_while, while_loop, run, while)                 \
+  X(FOR, "for", tl_ast_for, for_loop, run, for)                           \
+  X(TRY, "try", tl_ast_try, attempt, value, try)                          \
+  X(CALL, "call", tl_ast_call, call, value, call)                         \
+  X(INDEX, "index", tl_ast_index, index, value, index)                    \
+  X(FIELD, ".", tl_ast_field, field, value, field)                        \
+  X(SELECT, ".{}", tl_ast_select, select, value, select)                  \
+  X(UNARY, "unary", tl_ast_unary, unary, value, unary)                    \
+  X(BINARY, "binary", tl_ast_binary, binary, value, binary)               \
+  X(COMPARE, "compare", tl_ast_binary, binary, value, binary)             \
+  X(AND, "and", tl_ast_binary, binary, value, logical)                    \
+  X(OR, "or", tl_ast_binary, binary, value, logical)                      \
+  X(NOT, "not", tl_ast_unary, unary, value, not )                         \
+  X(SPREAD, "...", tl_ast_unary, unary, value, operand)                   \
+  X(RANGE, "..", tl_ast_range, range, value, range)                       \
+  X(OPERATOR, "operator", tl_operator, op, value, operator)               \
+  X(COMPOSE, "compose", tl_ast_binary, binary, value, compose)            \
+  X(ASSIGN, "=", tl_ast_assign, assign, run, assign)                      \
+  X(UPDATE, "update", tl_ast_assign, assign, run, update)                 \
+  X(DEFINE, "define", tl_ast_define, define, run, define)                 \
+  X(GLOBAL, "global", tl_ast_idents, idents, run, nothing)                \
+  X(RETURN, "return", tl_ast *, result, run, return )                     \
+  X(PEAK, "#:peak", tl_ast_items, items, run, peak)                       \
+  X(BREAK, "break", char, nothing, run, leave)                            \
+  X(CONTINUE, "continue", char, nothing, run, leave)                      \
+  X(IMPORT, "import", tl_ast_import, import, run, import)
 
 // Which construct of the language a node is; the rows above say how it is
 // written and which member of the union it has.
 typedef enum tl_ast_kind {
-#define X(kind, text, type, member) TL_AST_##kind,
+#define X(kind, ...) TL_AST_##kind,
   TL_AST_KINDS(X)
 #undef X
       TL_AST_KIND_COUNT

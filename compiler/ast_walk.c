@@ -73,7 +73,7 @@ static const children of_define = {.first = {AT(define.function)}};
 static const children of_result = {.first = {AT(result)}};
 
 static const children *const children_of[] = {
-#define X(kind, text, type, member) [TL_AST_##kind] = &of_##member,
+#define X(kind, text, type, member, ...) [TL_AST_##kind] = &of_##member,
     TL_AST_KINDS(X)
 #undef X
 };

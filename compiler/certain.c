@@ -36,57 +36,32 @@ static bool is_known(const tl_vm *vm, const tl_name *name) {
                                         : known.kind != TL_KNOWN_NOTHING;
 }
 
-// A visitor: whether a value depends on the run.
+// Whether a node is computed from what is in it: those stand side by side among
+// the kinds.
+static bool computes(const tl_ast *ast) {
+  return ast->kind >= TL_AST_CALL && ast->kind <= TL_AST_COMPARE;
+}
+
+// A visitor: whether a value depends on the run. Literals come first among the
+// kinds.
 static bool is_open(tl_ast *ast, void *context) {
   const walk *w = context;
-  switch (ast->kind) {
-    case TL_AST_BOOL:
-    case TL_AST_INT:
-    case TL_AST_FLOAT:
-    case TL_AST_IMAGINARY:
-    case TL_AST_STRING:
-    case TL_AST_TYPE:
-    case TL_AST_NONE:
-    case TL_AST_OPERATOR:
-      return false;
-    case TL_AST_NAME: {
-      const tl_variable *v = tl_scope_find(w->scope, ast->name.name);
-      return v == NULL ? !is_known(w->vm, ast->name.name) : v->closed == NULL;
-    }
-    case TL_AST_LIST:
-    case TL_AST_ARRAY:
-    case TL_AST_RECORD:
-    case TL_AST_CALL:
-    case TL_AST_INDEX:
-    case TL_AST_FIELD:
-    case TL_AST_SELECT:
-    case TL_AST_UNARY:
-    case TL_AST_BINARY:
-    case TL_AST_COMPARE:
-    case TL_AST_SPREAD:
-    case TL_AST_RANGE:
-      return tl_ast_each_child(ast, is_open, context);
-    default:
-      return true;
+  if (ast->kind == TL_AST_NAME) {
+    const tl_variable *v = tl_scope_find(w->scope, ast->name.name);
+    return v == NULL ? !is_known(w->vm, ast->name.name) : v->closed == NULL;
   }
+  bool may = computes(ast) ||
+             (ast->kind <= TL_AST_ARRAY && ast->kind != TL_AST_INTERPOLATED) ||
+             (ast->kind >= TL_AST_SPREAD && ast->kind <= TL_AST_OPERATOR);
+  return !may || tl_ast_each_child(ast, is_open, context);
 }
 
 // Whether computing it can fail, other than a number with a sign.
 static bool can_fail(const tl_ast *ast) {
-  switch (ast->kind) {
-    case TL_AST_CALL:
-    case TL_AST_INDEX:
-    case TL_AST_FIELD:
-    case TL_AST_SELECT:
-    case TL_AST_BINARY:
-    case TL_AST_COMPARE:
-      return true;
-    case TL_AST_UNARY:
-      return can_fail(ast->unary.operand) ||
-             ast->unary.operand->kind == TL_AST_STRING;
-    default:
-      return false;
-  }
+  return ast->kind == TL_AST_UNARY
+             ? can_fail(ast->unary.operand) ||
+                   ast->unary.operand->kind == TL_AST_STRING
+             : computes(ast);
 }
 
 // --- Their texts ------------------------------------------------------------

@@ -680,7 +680,5 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
           -1, -1,           false, false, false};
     pc += d.words;
   }
-  if (!end_run(&f, false))
-    return false;
-  return cache_regions(&f);
+  return end_run(&f, false) && cache_regions(&f);
 }

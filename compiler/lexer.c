@@ -199,10 +199,9 @@ static bool touches_operand(const tl_lexer *lexer) {
   if (!tokens->count)
     return false;
   const tl_token *last = &tokens->items[tokens->count - 1];
-  if (last->end != lexer->at)
-    return false;
-  return last->kind == TL_TOKEN_NAME || last->kind == TL_TOKEN_PAREN_END ||
-         last->kind == TL_TOKEN_BRACKET_END || last->kind == TL_TOKEN_NUMBER;
+  return last->end == lexer->at &&
+         (last->kind == TL_TOKEN_NAME || last->kind == TL_TOKEN_PAREN_END ||
+          last->kind == TL_TOKEN_BRACKET_END || last->kind == TL_TOKEN_NUMBER);
 }
 
 // Makes an ERROR of .5, which lacks its zero. False: none stands here.

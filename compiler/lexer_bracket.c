@@ -173,11 +173,9 @@ static bool newline_counts(tl_lexer *lexer, uint32_t index) {
   const tl_token *token = &lexer->tokens->items[index];
   const tl_open *open = tl_lexer_innermost(lexer);
   // The first token of the text has no line above.
-  if (!(token->flags & TL_TOKEN_IS_FIRST) || index == 0)
-    return false;
-  if (open && open->kind != TL_TOKEN_BRACE)
-    return false;
-  return !tl_token_joins_next_line(token - 1) && !joins_line_above(token);
+  return (token->flags & TL_TOKEN_IS_FIRST) && index > 0 &&
+         (!open || open->kind == TL_TOKEN_BRACE) &&
+         !tl_token_joins_next_line(token - 1) && !joins_line_above(token);
 }
 
 // A second pass over all tokens, because whether a newline counts depends on

@@ -7,58 +7,21 @@
 // --- Kinds of nodes ---------------------------------------------------------
 
 // Statements that only name something for the resolver.
-static void lower_nothing(tl_lower *l, tl_ast *ast) {
+void tl_lower_nothing(tl_lower *l, tl_ast *ast) {
   (void)l, (void)ast;
 }
 
 // The files of lowering reach one another through this table where the tree is
 // recursive (tl_lower_expr, tl_lower_statement).
 static const tl_lowering lowerings[TL_AST_KIND_COUNT] = {
-    [TL_AST_BOOL] = {.value = tl_lower_constant},
-    [TL_AST_INT] = {.value = tl_lower_constant},
-    [TL_AST_FLOAT] = {.value = tl_lower_constant},
-    [TL_AST_IMAGINARY] = {.value = tl_lower_constant},
-    [TL_AST_NONE] = {.value = tl_lower_constant},
-    [TL_AST_STRING] = {.value = tl_lower_string},
-    [TL_AST_INTERPOLATED] = {.value = tl_lower_interpolated},
-    [TL_AST_TYPE] = {.value = tl_lower_type},
-    [TL_AST_NAME] = {.value = tl_lower_variable},
-    [TL_AST_LIST] = {.value = tl_lower_items},
-    [TL_AST_ARRAY] = {.value = tl_lower_items},
-    [TL_AST_RECORD] = {.value = tl_lower_record},
-    [TL_AST_LIST_FOR] = {.value = tl_lower_comprehension},
-    [TL_AST_ARRAY_FOR] = {.value = tl_lower_comprehension},
-    [TL_AST_RECORD_FOR] = {.value = tl_lower_comprehension},
-    [TL_AST_FUNCTION] = {.value = tl_lower_function},
-    [TL_AST_BLOCK] = {.value = tl_lower_block, .may_drop = true},
-    [TL_AST_IF] = {.value = tl_lower_if, .may_drop = true},
-    [TL_AST_TRY] = {.value = tl_lower_try, .may_drop = true},
-    [TL_AST_CALL] = {.value = tl_lower_call, .walk = tl_lower_walk},
-    [TL_AST_INDEX] = {.value = tl_lower_index},
-    [TL_AST_FIELD] = {.value = tl_lower_field},
-    [TL_AST_SELECT] = {.value = tl_lower_select},
-    [TL_AST_UNARY] = {.value = tl_lower_unary},
-    [TL_AST_BINARY] = {.value = tl_lower_binary},
-    [TL_AST_COMPARE] = {.value = tl_lower_binary},
-    [TL_AST_AND] = {.value = tl_lower_logical},
-    [TL_AST_OR] = {.value = tl_lower_logical},
-    [TL_AST_NOT] = {.value = tl_lower_not},
-    [TL_AST_SPREAD] = {.value = tl_lower_operand},
-    [TL_AST_RANGE] = {.value = tl_lower_range},
-    [TL_AST_OPERATOR] = {.value = tl_lower_operator},
-    [TL_AST_COMPOSE] = {.value = tl_lower_compose},
-    // Statements.
-    [TL_AST_WHILE] = {.run = tl_lower_while},
-    [TL_AST_FOR] = {.run = tl_lower_for},
-    [TL_AST_ASSIGN] = {.run = tl_lower_assign},
-    [TL_AST_UPDATE] = {.run = tl_lower_update},
-    [TL_AST_DEFINE] = {.run = tl_lower_define},
-    [TL_AST_GLOBAL] = {.run = lower_nothing},
-    [TL_AST_RETURN] = {.run = tl_lower_return},
-    [TL_AST_PEAK] = {.run = tl_lower_peak},
-    [TL_AST_BREAK] = {.run = tl_lower_leave},
-    [TL_AST_CONTINUE] = {.run = tl_lower_leave},
-    [TL_AST_IMPORT] = {.run = tl_lower_import},
+#define X(kind, text, type, member, how, lowering)                 \
+  [TL_AST_##kind] = {                                              \
+      .how = tl_lower_##lowering,                                  \
+      .walk = TL_AST_##kind == TL_AST_CALL ? tl_lower_walk : NULL, \
+      .may_drop = TL_AST_##kind == TL_AST_BLOCK ||                 \
+                  TL_AST_##kind == TL_AST_IF || TL_AST_##kind == TL_AST_TRY},
+    TL_AST_KINDS(X)
+#undef X
 };
 
 // --- The module's own code --------------------------------------------------

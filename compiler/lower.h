@@ -132,15 +132,69 @@ bool tl_lower_program(tl_builder *builder, tl_ast *program);
 // [want] of a block, `if` or `try` whose value nobody wants.
 enum { TL_NO_VALUE = -2 };
 
+// Evaluates [ast] as tl_lower_expr does; and runs a statement, which has no
+// value.
+typedef int32_t tl_lower_value(tl_lower *l, tl_ast *ast, int32_t want);
+typedef void tl_lower_run(tl_lower *l, tl_ast *ast);
+
 // How the nodes of a kind are lowered.
 struct tl_lowering {
-  // Evaluates [ast] as tl_lower_expr does; NULL: a statement, without a value.
-  int32_t (*value)(tl_lower *l, tl_ast *ast, int32_t want);
-  void (*run)(tl_lower *l, tl_ast *ast);  // of a statement, else NULL
+  tl_lower_value *value;  // NULL: a statement
+  tl_lower_run *run;      // of a statement, else NULL
   // Of a loop over it with so many names: tl_lower_walk; NULL: it has none.
   bool (*walk)(tl_lower *l, tl_ast *ast, uint32_t count, int32_t slots);
   bool may_drop;  // value takes TL_NO_VALUE, and then returns no slot
 };
+
+// The functions that the table of kinds names:
+//
+//   tl_lower_constant       true, none, 3, 2.5, 2i
+//   tl_lower_string         "text" without holes
+//   tl_lower_interpolated   a string with holes
+//   tl_lower_type           `3 * int64`, parsed here; a wrong one is reported
+//   tl_lower_variable       a name, as tl_lower_name has it
+//   tl_lower_items          a LIST or an ARRAY
+//   tl_lower_record         a key that stands there twice is reported
+//   tl_lower_comprehension  a list, array or record made by `for`
+//   tl_lower_function       as a value, whose body is lowered as well
+//   tl_lower_call           one that does not fit a known function's parameters
+//                           is reported
+//   tl_lower_unary          -x, +x, ~x, √x
+//   tl_lower_binary         x + y, x == y, x in y
+//   tl_lower_logical        `and` and `or`
+//   tl_lower_not            not x
+//   tl_lower_operand        ...x: x alone, since the literal around it goes
+//                           over the items
+//   tl_lower_range          a..b, a..b by c
+//   tl_lower_operator       (+): the library's function of the operator
+//   tl_lower_compose        f ∘ g
+//   tl_lower_index, _field, _select      x[items], x.name, x.{a, b}
+//
+//   tl_lower_block, _if, _try            the value of the last statement, of
+//                           the arm, of the body or the handler; none where
+//                           there is none. With TL_NO_VALUE none is wanted, and
+//                           the result is no slot. While the body of a `try` is
+//                           lowered, l->handler is the block of the handler, so
+//                           that each instruction in it that may fail has an
+//                           edge to there
+//
+//   tl_lower_while, _for    over a range of numbers the loop counts in three
+//                           hidden slots (FORPREP, FORR); over anything else it
+//                           asks for the next item (MORE, NEXT)
+//   tl_lower_assign, _update             target = value, and target op= value,
+//                           where the indices are evaluated once
+//   tl_lower_define         a definition that stands alone
+//   tl_lower_return         what follows it in its block is lowered too, into a
+//                           block that nothing reaches
+//   tl_lower_leave          `break` and `continue`
+//   tl_lower_import         runs the module and assigns it, or the members that
+//                           are named, to variables
+//   tl_lower_peak           the promise of a number of bytes
+//   tl_lower_nothing        what only names something for the resolver
+#define X(kind, text, type, member, how, lowering) \
+  tl_lower_##how tl_lower_##lowering;
+TL_AST_KINDS(X)
+#undef X
 
 // The lowering of a node's kind.
 static inline const tl_lowering *tl_lowering_of(const tl_lower *l,
@@ -315,8 +369,6 @@ bool tl_known_constant(tl_lower *l, const tl_variable *variable,
 // into [want] as tl_lower_expr does.
 int32_t tl_lower_name(tl_lower *l, const tl_name *name, tl_span span,
                       int32_t want);
-// The same of a NAME node.
-int32_t tl_lower_variable(tl_lower *l, tl_ast *ast, int32_t want);
 // What the library has under a name in [module], NULL: without one.
 int32_t tl_lower_known(tl_lower *l, const char *module, const tl_name *name,
                        tl_span span, int32_t want);
@@ -344,9 +396,6 @@ int32_t tl_bound_slot(tl_lower *l, const tl_name *name);
 // result = object.name.
 void tl_emit_field(tl_lower *l, int32_t result, int32_t object,
                    const tl_name *name, tl_span span);
-// An `import`: runs the module and assigns it, or the members that are named,
-// to variables.
-void tl_lower_import(tl_lower *l, tl_ast *ast);
 
 // --- Literals (lower_literal.c) ---------------------------------------------
 
@@ -358,16 +407,10 @@ tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative);
 bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into, bool nests);
 // Whether a LIST or an ARRAY has an item ...x.
 bool tl_has_spread(const tl_ast *ast);
-// A LIST or an ARRAY.
-int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want);
 // The call of a function that takes the items of a short LIST or ARRAY one by
 // one (tl_builtin.of_few). False: it is none of those.
 bool tl_lower_few(tl_lower *l, const tl_builtin *builtin, tl_ast *ast,
                   int32_t *want);
-// A RECORD; a key that stands there twice is reported.
-int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want);
-// A string with holes.
-int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want);
 // An instruction whose operands stand in a window above its result. Returns
 // the result's slot, or [want].
 int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
@@ -376,42 +419,11 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
 
 // --- Operators (lower_expr.c) -----------------------------------------------
 
-// Each evaluates a node of its kind into [want] and returns the slot, as
-// tl_lower_expr does:
-//
-//   tl_lower_constant   true, none, 3, 2.5, 2i
-//   tl_lower_string     "text" without holes
-//   tl_lower_type       `3 * int64`, parsed here; a wrong one is reported
-//   tl_lower_unary      -x, +x, ~x, √x
-//   tl_lower_binary     x + y, x == y, x in y
-//   tl_lower_not        not x
-//   tl_lower_operand    ...x: x alone, since the literal around it goes over
-//                       the items
-//   tl_lower_range      a..b, a..b by c
-//   tl_lower_operator   (+): the library's function of the operator
-//   tl_lower_compose    f ∘ g
-//   tl_lower_field      x.name
-//   tl_lower_select     x.{a, b}
-int32_t tl_lower_constant(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_string(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_type(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_unary(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_binary(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_not(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_operand(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want);
-int32_t tl_lower_select(tl_lower *l, tl_ast *ast, int32_t want);
 // A left operand: a variable's own slot, or a copy if the right side may
 // assign the variable.
 int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right);
 
 // --- Indices and places (lower_place.c, lower_take.c) ----------------------
-
-// object[items].
-int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want);
 
 // Whether [ast] is the old value of the place that is being set: then it is
 // moved out of its container by tl_lower_taken instead of read.
@@ -448,27 +460,6 @@ void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span);
 
 // --- Control structures (lower_control.c) -----------------------------------
 
-// `and` and `or`.
-int32_t tl_lower_logical(tl_lower *l, tl_ast *ast, int32_t want);
-// The value of the arm, of the body or the handler. With TL_NO_VALUE none is
-// wanted, and the result is no slot.
-int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want);
-// While the body is lowered, l->handler is the block of the handler, so that
-// each instruction in it that may fail has an edge to there.
-int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want);
-// Loops have no value.
-void tl_lower_while(tl_lower *l, tl_ast *ast);
-// Over a range of numbers the loop counts in three hidden slots (FORPREP,
-// FORR); over anything else it asks for the next item (MORE, NEXT).
-void tl_lower_for(tl_lower *l, tl_ast *ast);
-// What follows a return in its block is lowered too, into a block that nothing
-// reaches.
-void tl_lower_return(tl_lower *l, tl_ast *ast);
-void tl_lower_peak(tl_lower *l, tl_ast *ast);
-// `break` and `continue`.
-void tl_lower_leave(tl_lower *l, tl_ast *ast);
-// A list, array or record made by `for`.
-int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want);
 // record[key] = value, for a record that is being made in its own slot.
 void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value);
 // The same with the key and the value in slots.
@@ -477,10 +468,6 @@ void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
 
 // --- Statements -------------------------------------------------------------
 
-// target = value, and target op= value (lower_assign.c).
-void tl_lower_assign(tl_lower *l, tl_ast *ast);
-// The indices of the target are evaluated once.
-void tl_lower_update(tl_lower *l, tl_ast *ast);
 // Assigns an item to the names of a loop; with several names it is unpacked.
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
                       int32_t item, tl_span span);
@@ -499,23 +486,14 @@ uint32_t tl_in_order(uint32_t k, uint32_t last, uint32_t count);
 
 // --- Calls and functions (lower_call.c, lower_function.c) -------------------
 
-// A CALL; one that does not fit a known function's parameters is reported.
-int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want);
 // For a loop with [count] names over [ast]: where that calls a function of the
 // library with a walk (tl_builtin) that gives rows of so many items, puts what
 // is walked in their place into every second slot from [slots] on. False, and
 // nothing is done: it does not.
 bool tl_lower_walk(tl_lower *l, tl_ast *ast, uint32_t count, int32_t slots);
-// A function as a value, whose body is lowered as well.
-int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want);
-// A definition that stands alone.
-void tl_lower_define(tl_lower *l, tl_ast *ast);
 // Definitions in a row from statement [at] of a block on, which are one group,
 // as the resolver made them. Returns how many they are.
 uint32_t tl_lower_defines(tl_lower *l, tl_ast *block, uint32_t at);
-// The statements of a block. The last one's value is the block's, none if it
-// has none. With TL_NO_VALUE none is wanted, and the result is -1.
-int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want);
 // How the VM binds a parameter.
 static inline tl_param_kind tl_param_kind_of(const tl_ast_param *param) {
   static const tl_param_kind kinds[] = {

@@ -12,9 +12,8 @@ static bool at_braced_record(const tl_parser *parser) {
     const tl_token *token = tl_parser_token(parser) + 1;
     first = (tl_token_kind)token->kind;
   }
-  if (first != TL_TOKEN_NAME && first != TL_TOKEN_STRING)
-    return false;
-  return tl_parser_peek(parser, 2) == TL_TOKEN_COLON;
+  return (first == TL_TOKEN_NAME || first == TL_TOKEN_STRING) &&
+         tl_parser_peek(parser, 2) == TL_TOKEN_COLON;
 }
 
 // Reports the record and passes over it, so that its inside is not parsed as

@@ -129,62 +129,56 @@ bool tl_parser_push(tl_parser *parser, const void *item, size_t nbytes);
 bool tl_parser_take(tl_parser *parser, size_t mark, size_t item_size,
                     void *items_out, uint32_t *count_out);
 
-// An expression, lambdas included.
-tl_ast *tl_parse_expr(tl_parser *parser);
-// An expression without a lambda at its front: pipes and all binary operators.
-tl_ast *tl_parse_pipe(tl_parser *parser);
-// An operand with the calls, indices and fields behind it.
-tl_ast *tl_parse_postfix(tl_parser *parser);
-// An operand: a name, a literal, something in brackets, or a control
-// structure.
-tl_ast *tl_parse_primary(tl_parser *parser);
+// The rules of the grammar, each at its first token; NULL after a report:
+//
+//   tl_parse_expr          an expression, lambdas included
+//   tl_parse_pipe          one without a lambda at its front: pipes and all
+//                          binary operators
+//   tl_parse_postfix       an operand with the calls, indices and fields behind
+//                          it
+//   tl_parse_primary       a name, a literal, something in brackets, or a
+//                          control structure
+//   tl_parse_name          as a node, and tl_parse_constant: true, false, none
+//   tl_parse_number        and tl_parse_string, tl_parse_interpolated, whose
+//                          holes, where they are wrong, are reported there
+//   tl_parse_type          between ` `; lowering finds out whether it is one
+//   tl_parse_lambda        `x => e` or `(x, y) => e`, where tl_parser_at_lambda
+//                          holds
+//   tl_parse_fn            a function without a name
+//   tl_parse_if            and tl_parse_while, tl_parse_for, tl_parse_try
+//   tl_parse_block         at its `{`; anything else is reported
+//   tl_parse_statement     one, without what ends it
+//   tl_parse_list_item     of a list or an array: an expression, or a SPREAD
+typedef tl_ast *tl_parse_rule(tl_parser *parser);
+tl_parse_rule tl_parse_expr, tl_parse_pipe, tl_parse_postfix, tl_parse_primary,
+    tl_parse_name, tl_parse_constant, tl_parse_number, tl_parse_string,
+    tl_parse_interpolated, tl_parse_type, tl_parse_lambda, tl_parse_fn,
+    tl_parse_if, tl_parse_while, tl_parse_for, tl_parse_try, tl_parse_block,
+    tl_parse_statement, tl_parse_list_item;
 // Whether `x =>` or `(…) =>` stands here.
 bool tl_parser_at_lambda(const tl_parser *parser);
-// A name, and true, false or none, as nodes.
-tl_ast *tl_parse_name(tl_parser *parser);
-tl_ast *tl_parse_constant(tl_parser *parser);
 // Decodes the source from [begin] to [end]; NULL after a report.
 const char *tl_parser_read_text(tl_parser *parser, uint32_t begin, uint32_t end,
                                 uint32_t *nbytes);
 // The length of the quotes at either end of the string: 1 or 3.
 uint32_t tl_parser_quote_length(const tl_parser *parser, const tl_token *token);
-// Literals, at their first token. A string whose holes are wrong is reported at
-// the hole.
-tl_ast *tl_parse_number(tl_parser *parser);
-tl_ast *tl_parse_string(tl_parser *parser);
-tl_ast *tl_parse_interpolated(tl_parser *parser);
 // Whether the token is the `:` of a hole's format, with holes in it or
 // without.
 bool tl_parser_at_format(const tl_parser *parser);
-// A type between ` `; lowering finds out whether it is one.
-tl_ast *tl_parse_type(tl_parser *parser);
 // The decoded text of a STRING token, in the arena, and goes to the next token;
 // NULL after a report.
 const char *tl_parse_string_text(tl_parser *parser, uint32_t *nbytes);
 // The same as a name, with its bytes as they are; false after a report.
 bool tl_parse_quoted(tl_parser *parser, tl_ident *out);
-// `x => e` or `(x, y) => e`, where tl_parser_at_lambda holds.
-tl_ast *tl_parse_lambda(tl_parser *parser);
-// A function without a name, at `fn`.
-tl_ast *tl_parse_fn(tl_parser *parser);
 // The rest of any function, at its parameters. [name] may be NULL; the node
 // begins at [begin] and has its caret at [at].
 tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
                           uint32_t begin, uint32_t at);
-// Control structures, at their keyword.
-tl_ast *tl_parse_if(tl_parser *parser);
-tl_ast *tl_parse_while(tl_parser *parser);
-tl_ast *tl_parse_for(tl_parser *parser);
-tl_ast *tl_parse_try(tl_parser *parser);
 // NAME (',' NAME)* 'in': the names of a `for`, into the arena.
 bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count);
-// A block, at its `{`; anything else is reported.
-tl_ast *tl_parse_block(tl_parser *parser);
 // Reports that a block must begin here, for `:`, `then` and `do` with the form
 // that is right.
 tl_ast *tl_parser_report_no_block(tl_parser *parser);
-// One statement, without what ends it.
-tl_ast *tl_parse_statement(tl_parser *parser);
 // At `#:peak`: the number of bytes, up to the statement that it is for; [end]
 // is what the block around them ends in. NULL after a report.
 tl_ast *tl_parse_peak(tl_parser *parser, tl_token_kind end);
@@ -192,8 +186,6 @@ tl_ast *tl_parse_peak(tl_parser *parser, tl_token_kind end);
 // statement defines, or on the stack before the statement itself. False: no
 // memory.
 bool tl_place_peak(tl_parser *parser, tl_ast *peak, tl_ast *statement);
-// An item of a list or an array: an expression, or a SPREAD node.
-tl_ast *tl_parse_list_item(tl_parser *parser);
 // A name, in its normal form; [what] says in a report what it was to be.
 bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what);
 // What [parse] reads, once or more with commas between, up to [closing], before

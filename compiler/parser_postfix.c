@@ -142,9 +142,8 @@ static bool parse_slice(tl_parser *parser, tl_ast_item *item) {
   if (!parse_bound(parser, &item->stop))
     return false;
   // Without a second colon the step is 1.
-  if (!tl_parser_accept(parser, TL_TOKEN_COLON))
-    return true;
-  return parse_bound(parser, &item->step);
+  return !tl_parser_accept(parser, TL_TOKEN_COLON) ||
+         parse_bound(parser, &item->step);
 }
 
 // `...` alone stands for all other axes; before a value it spreads that.

@@ -385,42 +385,27 @@ static tl_ast *report_no_operand(tl_parser *parser) {
   return tl_parser_unexpected(parser, "an expression");
 }
 
-// The first token decides; only a parenthesis needs more (parse_paren).
+// The first token decides; only a parenthesis needs more (parse_paren), and the
+// `:` of a format, which begins nothing.
 tl_ast *tl_parse_primary(tl_parser *parser) {
-  switch (parser->kind) {
-    case TL_TOKEN_NAME:
-      return tl_parse_name(parser);
-    case TL_TOKEN_NUMBER:
-      return tl_parse_number(parser);
-    case TL_TOKEN_STRING:
-      return tl_parse_string(parser);
-    case TL_TOKEN_HEAD:
-      if (tl_parser_at_format(parser))
-        return report_no_operand(parser);
-      return tl_parse_interpolated(parser);
-    case TL_TOKEN_TYPE:
-      return tl_parse_type(parser);
-    case TL_TOKEN_TRUE:
-    case TL_TOKEN_FALSE:
-    case TL_TOKEN_NONE:
-      return tl_parse_constant(parser);
-    case TL_TOKEN_PAREN:
-      return parse_paren(parser);
-    case TL_TOKEN_BRACKET:
-      return parse_array(parser);
-    case TL_TOKEN_BRACE:
-      return tl_parse_block(parser);
-    case TL_TOKEN_FN:
-      return tl_parse_fn(parser);
-    case TL_TOKEN_IF:
-      return tl_parse_if(parser);
-    case TL_TOKEN_WHILE:
-      return tl_parse_while(parser);
-    case TL_TOKEN_FOR:
-      return tl_parse_for(parser);
-    case TL_TOKEN_TRY:
-      return tl_parse_try(parser);
-    default:
-      return report_no_operand(parser);
-  }
+  static tl_parse_rule *const rules[TL_TOKEN_KIND_COUNT] = {
+      [TL_TOKEN_NAME] = tl_parse_name,
+      [TL_TOKEN_NUMBER] = tl_parse_number,
+      [TL_TOKEN_STRING] = tl_parse_string,
+      [TL_TOKEN_HEAD] = tl_parse_interpolated,
+      [TL_TOKEN_TYPE] = tl_parse_type,
+      [TL_TOKEN_TRUE] = tl_parse_constant,
+      [TL_TOKEN_FALSE] = tl_parse_constant,
+      [TL_TOKEN_NONE] = tl_parse_constant,
+      [TL_TOKEN_PAREN] = parse_paren,
+      [TL_TOKEN_BRACKET] = parse_array,
+      [TL_TOKEN_BRACE] = tl_parse_block,
+      [TL_TOKEN_FN] = tl_parse_fn,
+      [TL_TOKEN_IF] = tl_parse_if,
+      [TL_TOKEN_WHILE] = tl_parse_while,
+      [TL_TOKEN_FOR] = tl_parse_for,
+      [TL_TOKEN_TRY] = tl_parse_try};
+  tl_parse_rule *rule = rules[parser->kind];
+  bool begins = rule != NULL && !tl_parser_at_format(parser);
+  return begins ? rule(parser) : report_no_operand(parser);
 }

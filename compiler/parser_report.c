@@ -303,9 +303,8 @@ static const char *find_sign_hint(const tl_parser *parser,
 bool tl_parser_report_increment(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->pos == 0 || token[-1].kind != token->kind ||
-      token[-1].end != token->begin)
-    return false;
-  if (token->kind != TL_TOKEN_PLUS && token->kind != TL_TOKEN_MINUS)
+      token[-1].end != token->begin ||
+      (token->kind != TL_TOKEN_PLUS && token->kind != TL_TOKEN_MINUS))
     return false;
   const tl_token *next = token + 1;
   if (!(next->flags & TL_TOKEN_IS_FIRST) && next->kind != TL_TOKEN_END &&

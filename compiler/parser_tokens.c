@@ -170,7 +170,7 @@ static void *fail_depth(tl_parser *parser, tl_span span) {
 // Bytes of a node, which is as large as the payload of its kind: the trees of
 // long array literals are mostly numbers.
 static size_t node_size(tl_ast_kind kind) {
-#define X(kind, text, type, member) \
+#define X(kind, text, type, member, ...) \
   [TL_AST_##kind] = offsetof(tl_ast, member) + sizeof(type),
   static const size_t sizes[] = {TL_AST_KINDS(X)};
 #undef X

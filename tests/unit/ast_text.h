@@ -14,7 +14,7 @@
 
 // From the table of kinds in ast.h.
 static const char *kind_name(tl_ast_kind kind) {
-#define X(kind, text, type, member) text,
+#define X(kind, text, ...) text,
   static const char *const names[] = {TL_AST_KINDS(X)};
 #undef X
   return names[kind];

@@ -172,7 +172,7 @@ static void call_kernel(emitter *e, const tl_typed *t, tl_kernel1 *kernel) {
   open_room(e, ROOM);
   set_constant(e, T0, 0);
   write_word(e, T0, TL_SP, 0);
-  take_stack(e, ARG0);
+  take_address(e, ARG0, TL_SP, 0);
   take_address(e, ARG1, SLOTS, home(t->b));
   set_constant(e, ARG2, 1);
   call_c(e, (intptr_t)kernel);
@@ -199,7 +199,7 @@ static void call_scalar(emitter *e, const tl_typed *t) {
     write_word(e, T0, TL_SP, CONSTANT + 8);
     take_address(e, ARG2, TL_SP, CONSTANT);
   }
-  take_stack(e, binary ? ARG3 : ARG2);
+  take_address(e, binary ? ARG3 : ARG2, TL_SP, 0);
   set_constant(e, ARG0, t->condition);
   call_c(e, binary ? (intptr_t)tl_scalar_binary : (intptr_t)tl_scalar_unary);
   read_word(e, T1, TL_SP, 0);
@@ -420,7 +420,7 @@ void tl_gen_call(emitter *e, const tl_typed *t) {
     call_unit(e, callee);
   add_constant(e, SLOTS, -base * 16);
   add_constant(e, RECORD, -(int32_t)sizeof(tl_frame));
-  test_left(e);
+  compare_constant(e, T2, 0);
   tl_jit_jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
   come_back(e, within);
   if (row) {
@@ -495,15 +495,21 @@ void tl_gen_do(emitter *e, const tl_typed *t) {
     tl_jit_jump_to(e, t->condition == TL_IF_NE ? TL_CC_A : TL_CC_BE, t->to);
 }
 
-// It was declined, or has failed: the unit leaves before it, with what it has
-// left in the slots that it touches.
-static void leave_undone(emitter *e, const tl_typed *t) {
-  const tl_jit_exit *exit = &e->code->exits[t->exit];
-  tl_jit_one_slots one = read_done(e, exit);
-  write_tags(e, exit, ~one.touched);
+// The unit has left: T2 says so.
+static void end_left(emitter *e) {
   write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
   set_constant(e, T2, 1);
   go_back(e);
+}
+
+// It was declined, or has failed: the unit leaves before it, with what it has
+// left in the slots that it touches.
+static uint32_t emit_undone(emitter *e, int32_t op) {
+  const tl_jit_exit *exit = &e->code->exits[e->code->ops[op].exit];
+  uint32_t at = e->as.size;
+  write_tags(e, exit, ~read_done(e, exit).touched);
+  end_left(e);
+  return at;
 }
 
 // --- All operations ---------------------------------------------------------
@@ -570,25 +576,18 @@ static void prologue(emitter *e) {
   }
 }
 
-// The tags of what an exit writes back, and its payloads unless they are there.
-// A slot's tag in memory is that of the entry or older until then, and nobody
-// reads it before. The owned bit is part of what is written: a slot that a
-// reference moved to owns it from here on. The slot that it left is dead, and
-// its tag stays, as behind the interpreter's own moves.
-static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
-  if (payloads)
-    move_slots(e, exit->slots, exit->types, false);
-  write_tags(e, exit, ~UINT64_C(0));
-}
-
-// The call record stands at the exit's instruction, and the unit ends. The
-// address of the instruction stands in the code: a function's bytecode stays
-// where it is as long as its units do.
+// The tags of what an exit writes back, whose payloads are there. A slot's tag
+// in memory is that of the entry or older until then, and nobody reads it
+// before. The owned bit is part of what is written: a slot that a reference
+// moved to owns it from here on. The slot that it left is dead, and its tag
+// stays, as behind the interpreter's own moves. Then the call record stands at
+// the exit's instruction, and the unit ends. The address of the instruction
+// stands in the code: a function's bytecode stays where it is as long as its
+// units do.
 static void leave(emitter *e, const tl_jit_exit *exit) {
+  write_tags(e, exit, ~UINT64_C(0));
   write_pc(e, exit->pc);
-  write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
-  set_constant(e, T2, 1);
-  go_back(e);
+  end_left(e);
 }
 
 // The exit's code, made when it is first jumped to. Place 0 is that of the
@@ -599,7 +598,7 @@ static uint32_t emit_exit(emitter *e, int32_t number) {
     return *at;
   *at = e->as.size;
   const tl_jit_exit *exit = &e->code->exits[number];
-  write_back(e, exit, true);
+  move_slots(e, exit->slots, exit->types, false);
   if (exit->did >= 0) {
     const tl_ins *did = &e->unit->function->code[exit->did];
     set_constant(e, T0, (int64_t)(intptr_t)did);
@@ -620,7 +619,6 @@ static uint32_t emit_within(emitter *e, int32_t op) {
   const tl_jit_exit *exit = &e->code->exits[t->imm];
   uint32_t at = e->as.size;
   write_owner(e, t->callees[0], sizeof(tl_frame), t->callees[1] == NULL);
-  write_back(e, exit, false);
   leave(e, exit);
   return at;
 }
@@ -661,10 +659,10 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   move_registers(e, false);
   move_int(e, ARG0, MACHINE);
   call_c(e, (intptr_t)refuel);
-  take_fuel(e);
+  cut(e, TL_UINT32, FUEL, T0);
   move_registers(e, true);
   close_room(e, room);
-  test_fuel(e);
+  compare_constant(e, FUEL, 0);
   jump_back(e, TL_CC_NE, after);
   jump(e, FIX_EXIT, exit);
   return at;
@@ -674,9 +672,7 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
 // let be read. Each has its own copy, as few are used twice.
 static uint32_t emit_data(emitter *e, int32_t op) {
   uint32_t at = e->as.size;
-  uint64_t bits = (uint64_t)e->code->ops[op].imm;
-  tl_as_word(&e->as, (uint32_t)bits);
-  tl_as_word(&e->as, (uint32_t)(bits >> 32));
+  tl_as_put(&e->as, (uint64_t)e->code->ops[op].imm, 8);
   return at;
 }
 
@@ -694,11 +690,8 @@ static uint32_t target_of(emitter *e, const fix *f) {
       return emit_within(e, f->to);
     case FIX_DATA:
       return emit_data(e, f->to);
-    case FIX_UNDONE: {
-      uint32_t at = e->as.size;
-      leave_undone(e, &e->code->ops[f->to]);
-      return at;
-    }
+    case FIX_UNDONE:
+      return emit_undone(e, f->to);
     default:
       return 0;
   }

@@ -28,6 +28,13 @@ TL_TYPED_OPS(OP)
 static inline int home_base(int r) {
   return r < TL_JIT_FACTS ? SLOTS : TL_SP;
 }
+// Compares a register with a fact, wherever that is.
+static inline void compare_fact(emitter *e, int r, int fact) {
+  if (e->reg[fact] >= 0)
+    compare_int(e, r, e->reg[fact]);
+  else
+    compare_word(e, r, TL_SP, home(fact));
+}
 // Computes r from a register of its kind, or from 8 bytes at [base + at].
 void tl_jit_put_from(emitter *e, int r, int from);
 void tl_jit_put_word(emitter *e, int r, int base, int32_t at);

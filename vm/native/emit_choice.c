@@ -66,17 +66,17 @@ static bool is_old(const side *s, int r) {
 
 // A float's copy, or a constant, becomes the side's. False: it is computed.
 static bool read_number(side *s, const tl_typed *t) {
-  bool moves = t->op == TL_TYPED_FMOVE && t->b >= TL_JIT_FLOAT &&
-               tl_jit_dtype(t->from[1]) == t->dtype;
-  if (moves ? t->b != s->number && !is_old(s, t->b)
-            : t->op != TL_TYPED_FCONST && t->op != TL_TYPED_FMOVE)
+  bool follows = t->b >= 0 && t->b == s->number;
+  if ((t->op != TL_TYPED_FCONST && t->op != TL_TYPED_FMOVE) ||
+      (t->b >= 0 && (tl_jit_dtype(t->from[1]) != t->dtype ||
+                     (!follows && !is_old(s, t->b)))))
     return false;
-  if (t->b < 0 || t->b != s->number) {
+  if (!follows) {
     s->value = t->b;
     s->imm = t->imm;
   }
   s->number = t->a;
-  return moves || t->b < 0;
+  return true;
 }
 
 // Reads a side that begins at [at] and ends with a jump. Each operation uses

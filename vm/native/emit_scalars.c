@@ -53,10 +53,10 @@ void tl_gen_truth(emitter *e, const tl_typed *t) {
 void tl_gen_one_int(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
   move_int(e, a, tl_jit_get(e, t->b, T0));
-  if (t->op == TL_TYPED_NEG)
+  if (t->op != TL_TYPED_MOVE)
     negate(e, a);
-  else if (t->op == TL_TYPED_NOT)
-    flip_truth(e, a);
+  if (t->op == TL_TYPED_NOT)
+    add_constant(e, a, 1);
   put_cut(e, t, a);
 }
 

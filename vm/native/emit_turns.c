@@ -198,15 +198,13 @@ typedef struct pairs {
 } pairs;
 enum { BY_STEP = -1, BY_NOTHING = -2 };
 
-// Another register for [r] in the second turn; false: there is none.
-static bool add_own(emitter *e, turns *x, pairs *p, int r, int by) {
-  int other = lend(e, x, TL_JIT_NONE);
-  if (other < 0)
-    return false;
+// Register [r] has [other] in the second turn; false: that is none.
+static bool add_own(pairs *p, int r, int by, int other) {
   p->own[p->count] = r;
   p->by[p->count] = by;
-  p->with[p->count++] = (int8_t)other;
-  return true;
+  p->with[p->count] = (int8_t)other;
+  p->count += other >= 0;
+  return other >= 0;
 }
 
 // The sum of 64 bits that operation number [i] adds to, if nothing else in the
@@ -240,17 +238,12 @@ static int get_stride(emitter *e, const turns *x, const pairs *p, int i) {
 static void append_pair(emitter *e, const turns *x, pairs *p) {
   for (int turn = 0; turn < 2; turn++) {
     e->append(e, x->first, x->end);
-    if (turn == 1)
-      exchange(e, p);
-    for (int i = 0; i < p->count; i++)
-      if (p->by[i] != BY_NOTHING) {
-        int has = e->reg[p->own[i]];
-        if (turn == 1 || p->with[i] != has)
-          take_item(e, turn == 0 ? p->with[i] : has, has,
-                    get_stride(e, x, p, i), 1 + turn);
-      }
-    if (turn == 0)
-      exchange(e, p);
+    exchange(e, p);
+    for (int i = 0; i < p->count; i++) {
+      int to = e->reg[p->own[i]], from = turn == 0 ? p->with[i] : to;
+      if (p->by[i] != BY_NOTHING && (turn == 1 || from != to))
+        take_item(e, to, from, get_stride(e, x, p, i), 1 + turn);
+    }
   }
 }
 
@@ -259,26 +252,20 @@ static void append_pair(emitter *e, const turns *x, pairs *p) {
 static bool append_pairs(emitter *e, turns *x, int turns) {
   pairs p = {.count = 0};
   int loans = x->loan_count, hidden = x->step->a, b = e->reg[x->step->b];
-  bool fits = add_own(e, x, &p, hidden, BY_STEP);
-  if (fits && !x->is_read) {
-    take_back(e, x, loans);
-    p.with[0] = e->reg[hidden];
-  }
+  bool fits = add_own(&p, hidden, BY_STEP,
+                      x->is_read ? lend(e, x, TL_JIT_NONE) : e->reg[hidden]);
   for (int i = 0; i < (int)e->left_out; i++)
-    fits = fits && add_own(e, x, &p, x->linear[i], i);
+    fits = fits && add_own(&p, x->linear[i], i, lend(e, x, TL_JIT_NONE));
   if (!fits) {
     take_back(e, x, loans);
     return false;
   }
-  if (x->variable >= 0) {
-    p.own[p.count] = x->variable;
-    p.by[p.count] = BY_NOTHING;
-    p.with[p.count++] = p.with[0];
-  }
+  if (x->variable >= 0)
+    add_own(&p, x->variable, BY_NOTHING, p.with[0]);
   int sums = p.count;
   for (uint32_t i = x->first; i < x->end; i++) {
     int sum = read_sum(e, x, i);
-    if (sum >= 0 && add_own(e, x, &p, sum, BY_NOTHING))
+    if (sum >= 0 && add_own(&p, sum, BY_NOTHING, lend(e, x, TL_JIT_NONE)))
       set_constant(e, p.with[p.count - 1], 0);
   }
   align_loop(e);

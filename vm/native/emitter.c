@@ -46,10 +46,7 @@ void tl_jit_go_to(emitter *e, int32_t to) {
 }
 
 void tl_jit_leave_if(emitter *e, int condition, const tl_typed *t) {
-  if (t->exit < -1)
-    tl_jit_jump_if(e, condition, FIX_LABEL, -2 - t->exit);
-  else
-    tl_jit_jump_if(e, condition, FIX_EXIT, t->exit);
+  tl_jit_jump_to(e, condition, -t->exit - (t->exit < -1 ? 2 : 1));
 }
 
 void tl_jit_jump_if(emitter *e, int condition, fix_kind kind, int32_t to) {

@@ -115,9 +115,10 @@ static uint64_t number_of(tl_slot called) {
 }
 
 // The tag of what the instruction is about to read, or 0. [second] is the
-// container's tag of an update. Nothing changes but hints, and nothing is
-// counted. Of a field or an item of a list *item is that, borrowed. What the
-// instruction would refuse has no tag; the error is the interpreter's.
+// container's tag of an update, or TL_JIT_MANY of an instruction that reads no
+// item. Nothing changes but hints, and nothing is counted. Of a field or an
+// item of a list *item is that, borrowed. What the instruction would refuse has
+// no tag; the error is the interpreter's.
 static uint64_t look(const tl_frame *frame, const tl_ins *ins, uint64_t *second,
                      tl_slot *item) {
   const tl_unit *unit = frame->function->unit;
@@ -154,6 +155,7 @@ static uint64_t look(const tl_frame *frame, const tl_ins *ins, uint64_t *second,
                     slot_at(frame, ins->c), second);
       return *second;
     default:
+      *second = TL_JIT_MANY;
       return 0;
   }
 }
@@ -183,14 +185,9 @@ static bool let_vary(const tl_jit_flow *flow) {
 
 // Where an instruction that reads an item finds none that a unit could read, as
 // of a record by its key, nobody need look again: whether that is new.
-static bool see_nothing(const tl_ins *ins, uint64_t *seen) {
-  bool reads = ins->op == TL_BC_GETF || ins->op == TL_BC_GETEL ||
-               ins->op == TL_BC_TAKEEL || ins->op == TL_BC_NEXT ||
-               ins->op == TL_BC_TAKE || ins->op == TL_BC_SETPATH ||
-               ins->op == TL_BC_CALLB || ins->op == TL_BC_GETC ||
-               ins->op == TL_BC_CALL;
+static bool see_nothing(uint64_t *seen) {
   bool is_new = false;
-  for (int i = 0; i < 2 && reads; i++)
+  for (int i = 0; i < 2; i++)
     if (seen[i] == 0) {
       is_new = true;
       seen[i] = TL_JIT_MANY;
@@ -319,7 +316,7 @@ bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame) {
   tl_slot item;
   uint64_t container, tag = look(frame, frame->pc, &container, &item);
   uint64_t *seen = &flow->seen[2 * pc];
-  bool is_new = tag == 0 ? see_nothing(frame->pc, seen)
+  bool is_new = tag == 0 ? container != TL_JIT_MANY && see_nothing(seen)
                          : keep_seen(frame->pc, seen, tag, container);
   return (is_new && look_ahead(flow, frame)) || is_new;
 }

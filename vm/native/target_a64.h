@@ -113,13 +113,9 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
                   tl_dtypes[dtype].kind == 'I' ? TL_A64_SBFM : TL_A64_UBFM, to,
                   from, width);
 }
-// The other sign, whose sign the flags tell. And 1 of a bool's 0, 0 of 1.
+// The other sign, whose sign the flags tell.
 static inline void negate(emitter *e, int to) {
   tl_a64_rrr(&e->as, TL_A64_SUBS, to, TL_ZERO, to);
-}
-static inline void flip_truth(emitter *e, int to) {
-  const int xor_1 = (int)0xd2400000;
-  tl_a64_rr(&e->as, xor_1, to, to);
 }
 // T1 = T1 divided by a register, rounded up; both are positive.
 static inline void divide_up(emitter *e, int by) {
@@ -197,9 +193,6 @@ static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
 // 0 or 1.
 static inline void set_condition(emitter *e, int to, int condition) {
   tl_a64_set(&e->as, to, condition);
-}
-static inline void compare_fact(emitter *e, int r, int fact) {
-  compare_int(e, r, tl_jit_get(e, fact, TL_X16));
 }
 // to *= by; returns the condition that says that it does not fit: the upper
 // half is not the sign of the lower one.
@@ -310,14 +303,6 @@ static inline void compare_bytes(emitter *e, int32_t count, int32_t first,
 static inline void count_fuel(emitter *e) {
   tl_a64_sum(&e->as, TL_A64_SUBS_32, FUEL, FUEL, 1);
 }
-// What refuel returned, 32 bits, becomes the fuel; and whether that is 0.
-static inline void take_fuel(emitter *e) {
-  tl_a64_extend(&e->as, TL_A64_UBFM, FUEL, T0, 32);
-}
-static inline void test_fuel(emitter *e) {
-  compare_constant(e, FUEL, 0);
-}
-
 // The fuel has 32 bits. to = one less than it; equal where that is 0.
 static inline void less_fuel(emitter *e, int to) {
   tl_a64_sum(&e->as, TL_A64_SUBS_32, to, FUEL, 1);
@@ -346,10 +331,6 @@ static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
   tl_a64_constant(&e->as, TL_X16, (int64_t)(intptr_t)&callee->code);
   call_at(e, TL_X16, 0);
 }
-// A unit has returned 1 in x2, and so it has left: not equal.
-static inline void test_left(emitter *e) {
-  compare_constant(e, T2, 0);
-}
 
 // Loops need not begin at any particular place.
 static inline void align_loop(emitter *e) {
@@ -376,9 +357,6 @@ static inline void go_back(emitter *e) {
 // reach meanwhile.
 static inline void open_room(emitter *e, int32_t nbytes) {
   add_constant(e, TL_SP, -nbytes);
-}
-static inline void take_stack(emitter *e, int to) {
-  take_address(e, to, TL_SP, 0);
 }
 static inline void close_room(emitter *e, int32_t nbytes) {
   add_constant(e, TL_SP, nbytes);

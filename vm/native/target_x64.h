@@ -131,12 +131,9 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
     tl_x64_rr(&e->as, extensions[dtype].how | byte, extensions[dtype].opcode,
               to, from);
 }
-// The other sign, whose sign the flags tell: neg. And 1 of a bool's 0, 0 of 1.
+// The other sign, whose sign the flags tell: neg.
 static inline void negate(emitter *e, int to) {
   tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, to);
-}
-static inline void flip_truth(emitter *e, int to) {
-  tl_x64_ri(&e->as, 6, to, 1);
 }
 // T1 = T1 divided by a register, rounded up; both are positive. The division is
 // unsigned (div, f7 /6): it divides rdx:rax.
@@ -208,12 +205,6 @@ static inline void test_multiple(emitter *e, int r, int of) {
 static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
   tl_as_byte(&e->as, bits);
-}
-static inline void compare_fact(emitter *e, int r, int fact) {
-  if (e->reg[fact] >= 0)
-    compare_int(e, r, e->reg[fact]);
-  else
-    compare_word(e, r, TL_SP, home(fact));
 }
 // to *= by; returns the condition that says that it does not fit.
 static inline int multiply_checked(emitter *e, int to, int by) {
@@ -330,14 +321,6 @@ static inline void jump_back(emitter *e, int condition, uint32_t to) {
 static inline void count_fuel(emitter *e) {
   tl_x64_rr(&e->as, 0, 0xff, 1, FUEL);
 }
-// What refuel returned, 32 bits, becomes the fuel; and whether that is 0.
-static inline void take_fuel(emitter *e) {
-  tl_x64_move(&e->as, FUEL, T0);
-}
-static inline void test_fuel(emitter *e) {
-  tl_x64_rr(&e->as, 0, 0x85, FUEL, FUEL);
-}
-
 // The fuel has 32 bits: what is above is not known behind a call of C. to = one
 // less than it; equal where that is 0. cmp has digit 7 of 81, sub 5.
 static inline void less_fuel(emitter *e, int to) {
@@ -366,10 +349,6 @@ static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
   }
   tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)&callee->code);
   call_at(e, TL_AX, 0);
-}
-// A unit has returned 1 in edx, and so it has left: not equal.
-static inline void test_left(emitter *e) {
-  tl_x64_rr(&e->as, 0, 0x85, T2, T2);
 }
 
 // The processor takes code in from 32 bytes at a time, so that a short loop
@@ -406,9 +385,6 @@ static inline void open_room(emitter *e, int32_t nbytes) {
   tl_x64_ri(&e->as, 4, TL_SP, -16);
   tl_x64_ri(&e->as, 5, TL_SP, nbytes + 16);
   write_word(e, TL_AX, TL_SP, nbytes + 8);
-}
-static inline void take_stack(emitter *e, int to) {
-  tl_x64_move(&e->as, to, TL_SP);
 }
 static inline void close_room(emitter *e, int32_t nbytes) {
   read_word(e, TL_SP, TL_SP, nbytes + 8);

@@ -424,10 +424,9 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
         tl_typing_put_plain(x, TL_TYPED_EXIT);
       return TL_TYPING_ENDS;
     case TL_BC_LOOP:
-      tl_typing_poll(x);
-      tl_typing_jump(x, (uint32_t)d->target);
-      return TL_TYPING_ENDS;
     case TL_BC_JMP:
+      if (ins->op == TL_BC_LOOP)
+        tl_typing_poll(x);
       tl_typing_jump(x, (uint32_t)d->target);
       return TL_TYPING_ENDS;
     case TL_BC_FORPREP:

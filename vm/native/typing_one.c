@@ -48,21 +48,14 @@ static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
     }
     case TL_BC_RET:
       return is_function;
-    case TL_BC_LOADK:
-    case TL_BC_LOADI:
-    case TL_BC_GETG:
     case TL_BC_GETC:
     case TL_BC_SELF:
     case TL_BC_CHECKSET:
-    case TL_BC_CALLK:
-    case TL_BC_CALL:
-    case TL_BC_CHECKTYPES:
-    case TL_BC_IMPORT:
-    case TL_BC_SHOW:
-    case TL_BC_CATCH:
       return false;
     default:
-      return ins->op < TL_BC_JMP || ins->op == TL_BC_NEXT ||
+      return (ins->op < TL_BC_CALLK &&
+              (ins->op < TL_BC_LOADK || ins->op > TL_BC_GETG)) ||
+             ins->op == TL_BC_NEXT ||
              (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK);
   }
 }
@@ -188,6 +181,8 @@ void tl_jit_types_behind(const tl_jit_one_slots *one, uint64_t kept,
 // it is not known. [before] is the tag that the slot had.
 static uint64_t likely_tag(const tl_typing_pass *x, const tl_ins *ins,
                            uint32_t slot, uint64_t before) {
+  if (ins->op >= TL_BC_UNTAKE && ins->op <= TL_BC_SETPATH)
+    return before | TL_OWNED;
   switch (ins->op) {
     case TL_BC_LIST:
     case TL_BC_PUSH:
@@ -199,12 +194,6 @@ static uint64_t likely_tag(const tl_typing_pass *x, const tl_ins *ins,
       return TL_TAG_STRING | TL_OWNED;
     case TL_BC_IN:
       return TL_TAG_BOOL;
-    case TL_BC_SETEL:
-    case TL_BC_SETEL2:
-    case TL_BC_SETPATH:
-    case TL_BC_UNTAKE:
-    case TL_BC_REPLACE:
-      return before | TL_OWNED;
     case TL_BC_GETEL:
     case TL_BC_GETF:
     case TL_BC_TAKEEL:

@@ -638,9 +638,7 @@ static tl_typing_step jump_compared(tl_typing_pass *x, const tl_ins *ins,
     return jump_on_none(x, d, equal == (condition == TL_IF_EQ));
   condition = tl_typing_condition(ins->op, d->target <= x->pc);
   tl_typed *t = put_compare(x, condition, TL_JIT_NONE, &a, &b);
-  if (t == NULL)
-    return TL_TYPING_LEAVES;
-  return tl_typing_branch(x, t, d->target);
+  return t == NULL ? TL_TYPING_LEAVES : tl_typing_branch(x, t, d->target);
 }
 
 // The comparison itself.
