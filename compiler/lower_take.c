@@ -249,7 +249,7 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
     if (tl_ast_items_have(target->steps[i].items, target->steps[i].count,
                           TL_AST_ITEM_SPREAD))
       return false;
-  return v != NULL && (target->step_count > 1 || is_item) &&
+  return v != NULL && (target->step_count > 1 || is_item) && !v->is_global &&
          v->scope->function == l->scope->function;
 }
 
