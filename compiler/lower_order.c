@@ -6,7 +6,7 @@
 #include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 
-bool tl_is_place(const tl_ast *ast, const tl_target *target) {
+bool tl_reads(const tl_ast *ast, const tl_target *target) {
   // The last step is the outermost node, so both are followed from the outside
   // in.
   for (uint32_t i = target->step_count; i-- > 0;) {
@@ -30,7 +30,7 @@ bool tl_is_place(const tl_ast *ast, const tl_target *target) {
 bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
   const struct tl_taking *t = l->taking;
   return t != NULL &&
-         (t->leaf == ast || (t->is_out && tl_is_place(ast, t->place.target)));
+         (t->leaf == ast || (t->is_out && tl_reads(ast, t->place.target)));
 }
 
 // Whether evaluating [ast] may do more than give a value or fail, as calls of

@@ -94,4 +94,4 @@ struct tl_taking {
 };
 
 // Whether [ast] reads just what [target] sets.
-bool tl_is_place(const tl_ast *ast, const tl_target *target);
+bool tl_reads(const tl_ast *ast, const tl_target *target);

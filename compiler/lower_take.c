@@ -86,7 +86,7 @@ static const tl_ast *find_in_chain(const search *s, const tl_ast *ast) {
   while (tl_ast_object(ast) != NULL) {
     bool may_take = s->leaf != NULL || tl_ast_is_cut(ast);
     ast = tl_ast_object(ast);
-    if (tl_is_place(ast, s->target))
+    if (tl_reads(ast, s->target))
       return may_take ? ast : NULL;
   }
   return NULL;
@@ -100,7 +100,7 @@ static void look_chain(search *s, const tl_ast *ast) {
     tl_ast_each_child(ast, look, s);
     return;
   }
-  const tl_ast *old = tl_is_place(ast, s->target) ? ast : find_in_chain(s, ast);
+  const tl_ast *old = tl_reads(ast, s->target) ? ast : find_in_chain(s, ast);
   if (old != NULL) {
     find_old(s, old);
   } else {
@@ -139,7 +139,7 @@ static bool is_got(const search *s, const tl_ast *ast) {
   const tl_ast_step *last = &container.steps[--container.step_count];
   return last->count == 1 && last->items[0].kind == TL_AST_ITEM_VALUE &&
          tl_ast_is_same(last->items[0].value, given[1].value) &&
-         tl_is_place(given[0].value, &container);
+         tl_reads(given[0].value, &container);
 }
 
 // A call of unknown code, of a library function that is given code, or of del
@@ -169,7 +169,7 @@ static void look_call(search *s, const tl_ast *ast) {
 // something else.
 static void look_name(search *s, const tl_ast *ast) {
   const tl_variable *v = tl_scope_find(s->l->scope, ast->name.name);
-  if (v == s->variable && tl_is_place(ast, s->target)) {
+  if (v == s->variable && tl_reads(ast, s->target)) {
     find_old(s, ast);
     return;
   }
@@ -249,7 +249,7 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
     if (tl_ast_items_have(target->steps[i].items, target->steps[i].count,
                           TL_AST_ITEM_SPREAD))
       return false;
-  return v != NULL && (target->step_count > 1 || is_item) &&
+  return v != NULL && (target->step_count > 1 || is_item) && !v->is_global &&
          v->scope->function == l->scope->function;
 }
 
@@ -297,7 +297,7 @@ static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
   bool takeable = target->step_count == 0 ? v != NULL && joins(l, v, value)
                                           : is_takeable(l, target, v);
   // r.a = r.a would take and put for nothing.
-  if (!takeable || tl_is_place(value, target))
+  if (!takeable || tl_reads(value, target))
     return NULL;
   look(value, &s);
   t->is_again = reads_again(&s);
@@ -572,7 +572,7 @@ static bool takes_update(tl_lower *l, const tl_ast_assign *update, bool early,
   const tl_name *field;
   *later = false;
   *again = !early && update->fallback == NULL && is_takeable(l, target, v) &&
-           tl_is_place(update->value, target);
+           tl_reads(update->value, target);
   bool is_part = !*again && update->value->kind != TL_AST_NAME &&
                  root_of(update->value, &field) == target->name;
   search s = {.l = l, .target = target, .variable = v};
