@@ -301,8 +301,7 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast);
 const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee);
 // The function of the script that [ast] is: it stands there, or is what the
 // name always is; else NULL. *known if so, or if it is a name of the library's.
-const tl_ast_function *tl_function_of(tl_lower *l, const tl_ast *ast,
-                                      bool *known);
+const tl_ast *tl_function_of(tl_lower *l, const tl_ast *ast, bool *known);
 // Whether a variable always is one function without an environment, defined
 // once; sets [out] to it. Then uses are constants and calls know their callee.
 bool tl_known_constant(tl_lower *l, const tl_variable *variable,
