@@ -166,41 +166,6 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
   l->top = mark;
 }
 
-// Whether a node is more than reading: what may have an effect, or run for
-// long. A visitor of tl_ast_each_child.
-static bool is_more_than_loads(tl_ast *ast, void *context) {
-  switch (ast->kind) {
-    case TL_AST_INT:
-    case TL_AST_STRING:
-    case TL_AST_NAME:
-    case TL_AST_FIELD:
-    case TL_AST_INDEX:
-    case TL_AST_UNARY:
-    case TL_AST_BINARY:
-      return tl_ast_each_child(ast, is_more_than_loads, context);
-    default:
-      return true;
-  }
-}
-
-// Which value of h, last = h[:-1], h[-1] is computed behind all others, since h
-// ends there and the slice lies where h was: a slice of its own target, if all
-// from it on only read. The number of values if none is.
-static uint32_t last_computed(const tl_target *target, const tl_ast *value) {
-  uint32_t count = target->count, from = count;
-  while (from > 0 && !is_more_than_loads(value->items.items[from - 1], NULL))
-    from--;
-  for (uint32_t i = from; i + 1 < count; i++) {
-    const tl_ast_index *index = &value->items.items[i]->index;
-    if (tl_ast_is_cut(value->items.items[i]) && index->count == 1 &&
-        target->targets[i].kind == TL_TARGET_NAME &&
-        index->object->kind == TL_AST_NAME &&
-        index->object->name.name == target->targets[i].name)
-      return i;
-  }
-  return count;
-}
-
 // a, b = b, a: all values first, each in a slot of its own, and no list is
 // made. False: the two sides do not match one to one.
 static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
@@ -211,10 +176,11 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
     return false;
   uint32_t count = target->count;
   int32_t first = tl_temps(l, (int32_t)count);
-  uint32_t last = last_computed(target, value);
+  tl_ast **values = value->items.items;
+  uint32_t last = tl_find_last(l, values, sizeof *values, count);
   for (uint32_t k = 0; k < count; k++) {
-    uint32_t i = k + 1 == count && last < count ? last : k + (k >= last);
-    tl_lower_expr(l, value->items.items[i], first + (int32_t)i);
+    uint32_t i = tl_in_order(k, last, count);
+    tl_lower_expr(l, values[i], first + (int32_t)i);
   }
   assign_all(l, target->targets, count, first, is_swap(target, value));
   return true;
