@@ -225,23 +225,14 @@ static void lower_indices(tl_lower *l, tl_target_place *out) {
   uint32_t count = target->steps[0].count;
   for (uint32_t i = 0; i < count; i++) {
     tl_ast *value = items[i].value;
-    const tl_variable *v = value->kind == TL_AST_NAME
-                               ? tl_own_variable(l, value->name.name)
-                               : NULL;
     // The target's own variable is copied: the update writes there. So is one
     // that the second index may assign.
-    bool copy = v == NULL || v->is_global || v->name == target->name ||
-                (i + 1 < count && tl_may_assign(items[i + 1].value));
+    bool stays = tl_is_own_variable(l, value) &&
+                 value->name.name != target->name &&
+                 (i + 1 == count || !tl_may_assign(items[i + 1].value));
     int32_t mark = l->top;
     out->indices[i] =
-        tl_lower_expr(l, value, copy ? out->first + (int32_t)i : -1);
-    // A temporary of the expression would be free behind it.
-    if (out->indices[i] >= l->f->variable_count &&
-        out->indices[i] != out->first + (int32_t)i) {
-      tl_emit1(l, TL_BC_MOV, out->first + (int32_t)i, out->indices[i],
-               target->span);
-      out->indices[i] = out->first + (int32_t)i;
-    }
+        tl_lower_expr(l, value, stays ? -1 : out->first + (int32_t)i);
     l->top = mark;
   }
 }
@@ -367,8 +358,7 @@ static bool misses(tl_ast *ast, void *context) {
 }
 
 bool tl_calls_unknown(tl_lower *l, tl_ast *call) {
-  return misses(call,
-                &(absence){l, NULL, 0, true, &(uint32_t){WATCHED_MAX}});
+  return misses(call, &(absence){l, NULL, 0, true, &(uint32_t){WATCHED_MAX}});
 }
 
 // Makes the variable one of this function; it is moved out where it is read

@@ -487,40 +487,27 @@ static bool others_are_names(const tl_target *target, uint32_t which) {
   return true;
 }
 
-// Stores the values in slots from [first] on: that of the target at [which] in
-// the place that was taken, the others in names.
-static void put_items(tl_lower *l, struct tl_taking *t, tl_target *target,
-                      uint32_t which, int32_t first) {
-  put_result(l, t, first + (int32_t)which, target->targets[which].span);
-  for (uint32_t i = 0; i < target->count; i++)
-    if (i != which)
-      tl_store_name(l, target->targets[i].name, first + (int32_t)i,
-                    target->targets[i].span);
-}
-
-// The target at [which] takes its old value.
-static bool take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
-                        uint32_t which, uint32_t rest, bool is_pair) {
-  tl_target *place = &target->targets[which];
+// Any of the targets may be the place: the first that takes its old value.
+bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
+                    uint32_t rest, bool is_pair) {
   struct tl_taking t;
-  if (place->kind != TL_TARGET_PLACE || !others_are_names(target, which) ||
-      !find_taking(l, place, value, &t))
+  tl_target *all = target->targets;
+  uint32_t which = 0;
+  while (which < target->count && (all[which].kind != TL_TARGET_PLACE ||
+                                   !others_are_names(target, which) ||
+                                   !find_taking(l, &all[which], value, &t)))
+    which++;
+  if (which == target->count)
     return false;
   int32_t list = lower_with_taken(l, &t, value);
   int32_t first =
       is_pair ? tl_unpack_pair(l, list, target->span)
               : tl_lower_unpack(l, target->count, rest, list, target->span);
-  put_items(l, &t, target, which, first);
+  put_result(l, &t, first + (int32_t)which, all[which].span);
+  for (uint32_t i = 0; i < target->count; i++)
+    if (i != which)
+      tl_store_name(l, all[i].name, first + (int32_t)i, all[i].span);
   return true;
-}
-
-// Any of the targets may be the place.
-bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
-                    uint32_t rest, bool is_pair) {
-  bool taken = false;
-  for (uint32_t i = 0; !taken && i < target->count; i++)
-    taken = take_one_of(l, target, value, i, rest, is_pair);
-  return taken;
 }
 
 // The list is made by hand: the item first, so that the landing pad can move
@@ -570,18 +557,17 @@ static bool takes_update(tl_lower *l, const tl_ast_assign *update, bool early,
   const tl_target *target = &update->target;
   const tl_variable *v = tl_scope_find(l->scope, target->name);
   const tl_name *field;
+  bool sole = !early && update->fallback == NULL;
+  bool takeable = is_takeable(l, target, v);
   *later = false;
-  *again = !early && update->fallback == NULL && is_takeable(l, target, v) &&
-           tl_is_place(update->value, target);
-  bool is_part = !*again && update->value->kind != TL_AST_NAME &&
-                 root_of(update->value, &field) == target->name;
+  *again = sole && takeable && tl_is_place(update->value, target);
+  if (!takeable || *again || update->value->kind == TL_AST_NAME ||
+      root_of(update->value, &field) != target->name)
+    return takeable;
   search s = {.l = l, .target = target, .variable = v};
-  if (!is_takeable(l, target, v) || !is_part)
-    return is_takeable(l, target, v);
-  if (early || update->fallback != NULL || !is_elsewhere(update->value, target))
-    return false;
-  look(update->value, &s);
-  *later = !s.misses && s.reads == 0 && s.leaf == NULL && !s.calls;
+  *later = sole && is_elsewhere(update->value, target) &&
+           !look(update->value, &s) && s.reads == 0 && s.leaf == NULL &&
+           !s.calls;
   return *later;
 }
 
