@@ -73,6 +73,13 @@ static inline bool tl_ins_sets(const tl_cfg_ins *ins, int32_t slot) {
   return slot >= ins->result && slot - ins->result < tl_result_count(ins);
 }
 
+// Whether the slot is an operand.
+static inline bool tl_ins_reads(const tl_cfg_ins *ins, int32_t slot) {
+  int32_t i = 0;
+  while (i < ins->operand_count && ins->operands[i] != slot) i++;
+  return i < ins->operand_count;
+}
+
 // A basic block: entered at its first instruction only, left at its last. The
 // last one is its end:
 //
@@ -108,8 +115,8 @@ typedef struct tl_cfg_function {
   int32_t slot_count;      // temporaries included
   int32_t block_count;
   uint32_t block_capacity;
-  int32_t order_count;   // blocks placed so far, while lowering
-  tl_cfg_block *blocks;  // [0] is the entry
+  int32_t order_count;         // blocks placed so far, while lowering
+  tl_cfg_block *blocks;        // [0] is the entry
   uint32_t constant_capacity;  // of the prototype's constants, while compiling
   bool is_main;                // the module's own code
   // It may be called other than by CALLK: it is a closure, or used as a value,

@@ -101,11 +101,10 @@ static void look_chain(search *s, const tl_ast *ast) {
     return;
   }
   const tl_ast *old = tl_is_place(ast, s->target) ? ast : find_in_chain(s, ast);
-  if (old != NULL) {
+  if (old != NULL)
     find_old(s, old);
-  } else {
+  else
     s->reads += !is_elsewhere(ast, s->target);
-  }
   // Indices on the way are expressions like others. What is indexed is read
   // when they have been.
   const tl_ast *known = s->leaf;
@@ -226,9 +225,7 @@ static bool look(tl_ast *ast, void *context) {
       s->misses = true;
       break;
     default:
-      s->misses |= tl_ast_has_block(ast);
-      if (!tl_ast_has_block(ast))
-        tl_ast_each_child(ast, look, s);
+      s->misses |= tl_ast_has_block(ast) || tl_ast_each_child(ast, look, s);
       break;
   }
   if (known == NULL && s->leaf != NULL && s->leaf != ast)
@@ -352,8 +349,8 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
     l->handler = t->pad = tl_new_block(l);
 }
 
-// Whoever sees the error finds the item where it was. r.a[k] = g(r.a[k])
-// within a `try`:
+// Puts the new item in its place. Whoever sees an error finds the old one where
+// it was. r.a[k] = g(r.a[k]) within a `try`:
 //
 //        t = take r, k             path .a[k]
 //        u = g t!                  an error goes to pad
@@ -363,21 +360,16 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
 //        r = untake r, t, k
 //        raise e
 //   after:
-static void emit_pad(tl_lower *l, struct tl_taking *t) {
-  tl_span span = t->place.target->span;
-  tl_landing landing = tl_landing_begin(l, t->pad, span);
-  tl_place_update(l, &t->place, TL_BC_UNTAKE, t->base, t->item);
-  tl_landing_end(l, &landing);
-}
-
-// Puts the new item in its place.
 static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
   // If something was taken, its place is there and the container is nobody
   // else's, so putting cannot fail and needs no pad.
   l->handler = t->saved;
   tl_place_update(l, &t->place, TL_BC_SETPATH, t->base, value);
-  if (t->pad >= 0)
-    emit_pad(l, t);
+  if (t->pad < 0)
+    return;
+  tl_landing landing = tl_landing_begin(l, t->pad, t->place.target->span);
+  tl_place_update(l, &t->place, TL_BC_UNTAKE, t->base, t->item);
+  tl_landing_end(l, &landing);
 }
 
 // Moves the old value out. What follows finds it again where it [is_again].
