@@ -141,8 +141,7 @@ static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     return TL_ONE_DONE;
   if (began(vm, base, ins, b, has_rank(b, 1) && is_single(RC), &how))
     return how;
-  const tl_path *path = tl_path_of(vm, ins);
-  return done(tl_do_take(vm, b, MODE_B, path, RC, RA));
+  return done(tl_do_take(vm, b, MODE_B, tl_path_of(vm, ins), RC, RA));
 }
 
 // The same of a path. What is a scalar is read.
