@@ -243,10 +243,10 @@ typedef enum tl_argument_kind {
 // One argument. The span of a named one is that of the name alone, which an
 // editor changes when the parameter is renamed.
 typedef struct tl_argument {
+  tl_ast *value;  // first, as lower_order.c looks for it
   tl_argument_kind kind;
   tl_span span;
   const tl_name *name;  // NAMED, else NULL
-  tl_ast *value;
 } tl_argument;
 
 // The caret of a call is its callee's: in m.f(x) it stands under f.

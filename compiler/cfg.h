@@ -81,6 +81,13 @@ static inline bool tl_ins_sets(const tl_cfg_ins *ins, int32_t slot) {
   return slot >= ins->result && slot - ins->result < tl_result_count(ins);
 }
 
+// Whether the slot is an operand.
+static inline bool tl_ins_reads(const tl_cfg_ins *ins, int32_t slot) {
+  int32_t i = 0;
+  while (i < ins->operand_count && ins->operands[i] != slot) i++;
+  return i < ins->operand_count;
+}
+
 // A basic block: entered at its first instruction only, left at its last. The
 // last one is its end:
 //

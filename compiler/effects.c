@@ -38,22 +38,21 @@ static bool has_effect(tl_ast *ast, void *context);
 // Whether calling a script's function has an effect. One without effects only
 // computes: no output, no error of its own, no module variable changed. Deep
 // chains of calls count as having one.
-static bool function_has_effect(looking *outer, const tl_ast_function *f) {
-  // Recursive functions end here, too: they count as having an effect.
-  if (outer->depth > DEPTH_MAX || f->scope == NULL ||
-      f->scope->global_count > 0)
-    return true;
-  // Names in the body mean what they mean there.
+static bool function_has_effect(looking *outer, const tl_ast *f) {
   tl_lower l = *outer->l;
-  l.scope = f->scope;
-  return has_effect(f->body, &(looking){&l, outer->depth + 1});
+  l.scope = f->function.scope;
+  // Recursive functions end here, too: they count as having an effect.
+  if (outer->depth > DEPTH_MAX || l.scope == NULL || l.scope->global_count > 0)
+    return true;
+  // Names in the body and in defaults mean what they mean there.
+  return tl_ast_each_child(f, has_effect, &(looking){&l, outer->depth + 1});
 }
 
 // Whether an argument is a function that has an effect, if it is called.
 static bool is_function_with_effect(looking *s, const tl_ast *argument) {
   const tl_builtin *builtin = tl_called_builtin(s->l, argument);
   bool known;
-  const tl_ast_function *f = tl_function_of(s->l, argument, &known);
+  const tl_ast *f = tl_function_of(s->l, argument, &known);
   return f != NULL ? function_has_effect(s, f)
                    : builtin != NULL && (builtin->flags & TL_EFFECT) != 0;
 }
@@ -94,7 +93,7 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
                                   : kind != TL_KNOWN_DTYPE;
   }
   bool known;
-  const tl_ast_function *f = tl_function_of(l, call->callee, &known);
+  const tl_ast *f = tl_function_of(l, call->callee, &known);
   return f == NULL || function_has_effect(s, f);
 }
 
@@ -199,8 +198,7 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
                    .builtin;
 }
 
-const tl_ast_function *tl_function_of(tl_lower *l, const tl_ast *ast,
-                                      bool *known) {
+const tl_ast *tl_function_of(tl_lower *l, const tl_ast *ast, bool *known) {
   const tl_variable *v =
       ast->kind == TL_AST_NAME ? tl_scope_find(l->scope, ast->name.name) : NULL;
   tl_prototype *constant;
@@ -209,5 +207,5 @@ const tl_ast_function *tl_function_of(tl_lower *l, const tl_ast *ast,
            (v == NULL && ast->kind == TL_AST_NAME);
   if (is_constant)
     ast = v->definition->define.function;
-  return ast->kind == TL_AST_FUNCTION ? &ast->function : NULL;
+  return ast->kind == TL_AST_FUNCTION ? ast : NULL;
 }

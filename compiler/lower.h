@@ -355,8 +355,7 @@ void tl_refuse_useless(tl_lower *l, const tl_ast *ast);
 const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee);
 // The function of the script that [ast] is: it stands there, or is what the
 // name always is; else NULL. *known if so, or if it is a name of the library's.
-const tl_ast_function *tl_function_of(tl_lower *l, const tl_ast *ast,
-                                      bool *known);
+const tl_ast *tl_function_of(tl_lower *l, const tl_ast *ast, bool *known);
 // Whether a variable always is one function without an environment, defined
 // once; sets [out] to it. Then uses are constants and calls know their callee.
 bool tl_known_constant(tl_lower *l, const tl_variable *variable,
@@ -474,12 +473,12 @@ void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
 
 // --- Order (lower_order.c) --------------------------------------------------
 
-// Which of [count] values, which stand [step] bytes apart, goes on in the
+// Which of [count] values, pointers to nodes [step] bytes apart, goes on in the
 // memory of a variable that later ones read, as in append(s[:-1], s[-1] + 1).
 // It is evaluated after them, so that nobody reads the variable behind it. That
 // shows only where it fails: what the others do has been done then, and of two
 // errors it is theirs. Without one the last.
-uint32_t tl_find_last(tl_lower *l, tl_ast *const *first, size_t step,
+uint32_t tl_find_last(tl_lower *l, const void *first, size_t step,
                       uint32_t count);
 // Which of them is evaluated as number [k].
 uint32_t tl_in_order(uint32_t k, uint32_t last, uint32_t count);

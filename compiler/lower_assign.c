@@ -166,41 +166,6 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
   l->top = mark;
 }
 
-// Whether a node is more than reading: what may have an effect, or run for
-// long. A visitor of tl_ast_each_child.
-static bool is_more_than_loads(tl_ast *ast, void *context) {
-  switch (ast->kind) {
-    case TL_AST_INT:
-    case TL_AST_STRING:
-    case TL_AST_NAME:
-    case TL_AST_FIELD:
-    case TL_AST_INDEX:
-    case TL_AST_UNARY:
-    case TL_AST_BINARY:
-      return tl_ast_each_child(ast, is_more_than_loads, context);
-    default:
-      return true;
-  }
-}
-
-// Which value of h, last = h[:-1], h[-1] is computed behind all others, since h
-// ends there and the slice lies where h was: a slice of its own target, if all
-// from it on only read. The number of values if none is.
-static uint32_t last_computed(const tl_target *target, const tl_ast *value) {
-  uint32_t count = target->count, from = count;
-  while (from > 0 && !is_more_than_loads(value->items.items[from - 1], NULL))
-    from--;
-  for (uint32_t i = from; i + 1 < count; i++) {
-    const tl_ast_index *index = &value->items.items[i]->index;
-    if (tl_ast_is_cut(value->items.items[i]) && index->count == 1 &&
-        target->targets[i].kind == TL_TARGET_NAME &&
-        index->object->kind == TL_AST_NAME &&
-        index->object->name.name == target->targets[i].name)
-      return i;
-  }
-  return count;
-}
-
 // a, b = b, a: all values first, each in a slot of its own, and no list is
 // made. False: the two sides do not match one to one.
 static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
@@ -211,10 +176,11 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
     return false;
   uint32_t count = target->count;
   int32_t first = tl_temps(l, (int32_t)count);
-  uint32_t last = last_computed(target, value);
+  tl_ast **values = value->items.items;
+  uint32_t last = tl_find_last(l, values, sizeof *values, count);
   for (uint32_t k = 0; k < count; k++) {
-    uint32_t i = k + 1 == count && last < count ? last : k + (k >= last);
-    tl_lower_expr(l, value->items.items[i], first + (int32_t)i);
+    uint32_t i = tl_in_order(k, last, count);
+    tl_lower_expr(l, values[i], first + (int32_t)i);
   }
   assign_all(l, target->targets, count, first, is_swap(target, value));
   return true;
@@ -233,20 +199,16 @@ static bool puts_back(tl_ast *ast, void *context) {
 
 // Whether a statement behind x = get(r, k, fallback) puts x back. Then x is
 // neither r nor k, which are read once more.
-static bool is_put_back(tl_lower *l, const tl_name *name,
-                        const tl_ast_call *call) {
+static bool is_put_back(tl_lower *l, const tl_name *name, const tl_ast *value) {
   const tl_name *names[2] = {name};
-  const tl_builtin *builtin = tl_called_builtin(l, call->callee);
-  bool is = false;
   // Of other calls there may be as many as statements behind them.
-  if (builtin == NULL || strcmp(builtin->name, "get") != 0 || call->count != 3)
-    return false;
-  for (uint32_t i = 0; i < 2; i++) {
-    const tl_ast *given = call->arguments[i].value;
-    if (given->kind == TL_AST_NAME && given->name.name == name)
+  const tl_argument *given = tl_get_arguments(l, value);
+  bool is = false;
+  for (uint32_t i = 2; given != NULL && i-- > 0;) {
+    const tl_ast *ast = given[i].value;
+    names[1] = ast->kind == TL_AST_NAME ? ast->name.name : NULL;
+    if (names[1] == name)
       return false;
-    if (i == 0 && given->kind == TL_AST_NAME)
-      names[1] = given->name.name;
   }
   for (uint32_t i = l->next; names[1] && !is && i < l->within->items.count; i++)
     is = puts_back(l->within->items.items[i], names);
@@ -263,8 +225,7 @@ static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
     // The value may be computed in the variable's own slot.
     int32_t direct = tl_direct_slot(l, target->name);
     int32_t slot = tl_lower_expr(l, value, direct);
-    if (value->kind == TL_AST_CALL &&
-        is_put_back(l, target->name, &value->call))
+    if (is_put_back(l, target->name, value))
       tl_load_got(l, value, slot);
     tl_store_name(l, target->name, slot, target->span);
     return;
@@ -287,12 +248,11 @@ static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
 // or may be given to a function that gives it back.
 static void assign_taken(tl_lower *l, tl_ast_assign *assign, tl_ast *value,
                          tl_span span) {
-  tl_target *all = &assign->target, *one = all;
+  tl_target *all = &assign->target;
   uint32_t count = all->kind == TL_TARGET_LIST ? all->count : 1;
   tl_taken_global t = {.variable = NULL};
   for (uint32_t i = 0; i < count && t.variable == NULL; i++) {
-    if (all->kind == TL_TARGET_LIST)
-      one = &all->targets[i];
+    tl_target *one = all->kind == TL_TARGET_LIST ? &all->targets[i] : all;
     if (one == all || one->kind == TL_TARGET_PLACE ||
         value->kind == TL_AST_CALL)
       tl_global_begin(l, assign, one, value, &t);

@@ -230,12 +230,6 @@ static bool may_assign_from(const tl_ast_call *call, uint32_t from) {
   return from < call->count;
 }
 
-static uint32_t last_argument(tl_lower *l, const tl_ast_call *call) {
-  return call->count == 0 ? 0
-                          : tl_find_last(l, &call->arguments->value,
-                                         sizeof *call->arguments, call->count);
-}
-
 // One argument into its window slot, or left in the variable that it names if
 // no later argument may assign that. [setting]: an argument of a library
 // function behind its first, which is only read: a list of literals is a
@@ -261,7 +255,8 @@ static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
 // are; [operands] gets where each is.
 static void lower_arguments(tl_lower *l, tl_ast_call *call, int32_t first,
                             int32_t *operands) {
-  uint32_t last = last_argument(l, call);
+  uint32_t last =
+      tl_find_last(l, call->arguments, sizeof *call->arguments, call->count);
   for (uint32_t k = 0; k < call->count; k++) {
     uint32_t i = tl_in_order(k, last, call->count);
     operands[i] = lower_argument(l, call, i, first + (int32_t)i, false);
@@ -298,7 +293,8 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
   int32_t first = tl_temps(l, s->count);
   int32_t operands[TL_MAX_PARAMS];
   tl_joining joining = {.pad = -1};
-  uint32_t last = last_argument(l, call);
+  uint32_t last =
+      tl_find_last(l, call->arguments, sizeof *call->arguments, call->count);
   for (uint32_t k = 0; k < call->count; k++) {
     uint32_t a = tl_in_order(k, last, call->count);
     for (int p = 0; p < s->count; p++) {

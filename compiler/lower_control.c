@@ -374,8 +374,8 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   // The error goes straight to the variable that names it.
   if (v != NULL && !v->is_global)
     error = v->index;
-  // 2: nobody reads the error, so it needs no record.
-  tl_emit_x(l, TL_BC_CATCH, error, name != NULL ? 0 : 2, ast->span);
+  tl_emit_x(l, TL_BC_CATCH, error,
+            name != NULL ? TL_CATCHES_NAMED : TL_CATCHES_UNNAMED, ast->span);
   if (name != NULL)
     tl_store_name(l, name, error, attempt->error.span);
   tl_lower_block(l, attempt->handler, result);

@@ -99,9 +99,8 @@ static bool reads_text(const tl_lower *l, int32_t slot) {
       const tl_cfg_ins *ins = &block->ins[i];
       bool reads = ins->op == TL_BC_GETF &&
                    (ins->extra == kind || ins->extra == message);
-      for (int32_t k = 0; !reads && k < ins->operand_count; k++)
-        if (ins->operands[k] == slot)
-          return false;
+      if (!reads && tl_ins_reads(ins, slot))
+        return false;
     }
   }
   return true;

@@ -96,11 +96,13 @@ static bool mentions(tl_ast *ast, void *name) {
 }
 
 // One of values that stand [step] bytes apart.
-static tl_ast *value_at(tl_ast *const *first, size_t step, uint32_t i) {
-  return *(tl_ast *const *)(const void *)((const char *)first + i * step);
+static tl_ast *value_at(const void *first, size_t step, uint32_t i) {
+  tl_ast *value;
+  memcpy(&value, (const char *)first + i * step, sizeof value);
+  return value;
 }
 
-uint32_t tl_find_last(tl_lower *l, tl_ast *const *first, size_t step,
+uint32_t tl_find_last(tl_lower *l, const void *first, size_t step,
                       uint32_t count) {
   for (uint32_t i = 0; i + 1 < count; i++) {
     tl_ast *ast = value_at(first, step, i);

@@ -225,23 +225,14 @@ static void lower_indices(tl_lower *l, tl_target_place *out) {
   uint32_t count = target->steps[0].count;
   for (uint32_t i = 0; i < count; i++) {
     tl_ast *value = items[i].value;
-    const tl_variable *v = value->kind == TL_AST_NAME
-                               ? tl_own_variable(l, value->name.name)
-                               : NULL;
     // The target's own variable is copied: the update writes there. So is one
     // that the second index may assign.
-    bool copy = v == NULL || v->is_global || v->name == target->name ||
-                (i + 1 < count && tl_may_assign(items[i + 1].value));
+    bool stays = tl_is_own_variable(l, value) &&
+                 value->name.name != target->name &&
+                 (i + 1 == count || !tl_may_assign(items[i + 1].value));
     int32_t mark = l->top;
     out->indices[i] =
-        tl_lower_expr(l, value, copy ? out->first + (int32_t)i : -1);
-    // A temporary of the expression would be free behind it.
-    if (out->indices[i] >= l->f->variable_count &&
-        out->indices[i] != out->first + (int32_t)i) {
-      tl_emit1(l, TL_BC_MOV, out->first + (int32_t)i, out->indices[i],
-               target->span);
-      out->indices[i] = out->first + (int32_t)i;
-    }
+        tl_lower_expr(l, value, stays ? -1 : out->first + (int32_t)i);
     l->top = mark;
   }
 }
@@ -303,7 +294,7 @@ enum { WATCHED_MAX = 500 };
 typedef struct absence {
   tl_lower *l;
   const tl_variable *variable;  // NULL: code must not change any
-  bool reads;                   // it has been read
+  uint32_t reads;               // of it, so far
   bool inside;                  // of a function that is called
   uint32_t *left;               // how many nodes may still be looked at
 } absence;
@@ -312,14 +303,14 @@ static bool misses(tl_ast *ast, void *context);
 
 // Whether a function would miss it when it is called. The debugger stops there,
 // and shows variables.
-static bool function_misses(const absence *outer, const tl_ast_function *f) {
+static bool function_misses(const absence *outer, const tl_ast *f) {
   tl_lower *l = outer->l;
-  tl_scope *scope = l->scope;
-  absence w = {l, outer->variable, false, true, outer->left};
-  if (f->scope == NULL || f->scope->global_count > 0 || l->b->debugged)
+  tl_scope *scope = l->scope, *own = f->function.scope;
+  absence w = {l, outer->variable, 0, true, outer->left};
+  if (own == NULL || own->global_count > 0 || l->b->debugged)
     return true;
-  l->scope = f->scope;
-  bool is_missing = misses(f->body, &w) || w.reads;
+  l->scope = own;
+  bool is_missing = tl_ast_each_child(f, misses, &w) || w.reads > 0;
   l->scope = scope;
   return is_missing;
 }
@@ -342,32 +333,32 @@ static bool calls_unknown(tl_lower *l, const tl_ast_call *call) {
   return false;
 }
 
-// What may be skipped must not be the first to read it, and functions have no
-// slots of another one.
+// What may be skipped must not read it, as that may be evaluated first
+// (lower_order.c), and functions have no slots of another one.
 static bool misses(tl_ast *ast, void *context) {
   absence *w = context;
-  bool before = w->reads, known;
+  uint32_t before = w->reads;
+  bool known;
   if (*w->left == 0 || tl_ast_comprehends(ast) ||
       (!w->inside && tl_ast_has_block(ast)))
     return true;
   --*w->left;
-  const tl_ast_function *f = tl_function_of(w->l, ast, &known);
+  const tl_ast *f = tl_function_of(w->l, ast, &known);
   if (f != NULL)
     return function_misses(w, f);
   if (ast->kind == TL_AST_NAME && w->variable != NULL)
-    w->reads |= tl_scope_find(w->l->scope, ast->name.name) == w->variable;
+    w->reads += tl_scope_find(w->l->scope, ast->name.name) == w->variable;
   if (tl_ast_each_child(ast, misses, w))
     return true;
   if (ast->kind == TL_AST_AND || ast->kind == TL_AST_OR)
     return w->reads != before;
   return ast->kind == TL_AST_CALL &&
          (tl_is_del(w->l->scope, ast) ||
-          ((w->reads || w->inside) && calls_unknown(w->l, &ast->call)));
+          ((w->reads > 0 || w->inside) && calls_unknown(w->l, &ast->call)));
 }
 
 bool tl_calls_unknown(tl_lower *l, tl_ast *call) {
-  return misses(call,
-                &(absence){l, NULL, false, true, &(uint32_t){WATCHED_MAX}});
+  return misses(call, &(absence){l, NULL, 0, true, &(uint32_t){WATCHED_MAX}});
 }
 
 // Makes the variable one of this function; it is moved out where it is read
@@ -394,10 +385,10 @@ bool tl_global_begin(tl_lower *l, const tl_ast_assign *assign,
   // A place is read behind its indices, a name need not be, nor one of several
   // places before others are evaluated.
   bool alone = place->kind == TL_TARGET_PLACE && place == &assign->target;
-  if ((!alone && !w.reads) ||
+  if ((!alone && w.reads == 0) ||
       tl_ast_each_in_target(&assign->target, misses, &w))
     return false;
-  w.reads = true;
+  w.reads++;
   if (assign->fallback != NULL && misses(assign->fallback, &w))
     return false;
   begin_global(l, v, t);

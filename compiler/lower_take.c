@@ -101,11 +101,10 @@ static void look_chain(search *s, const tl_ast *ast) {
     return;
   }
   const tl_ast *old = tl_reads(ast, s->target) ? ast : find_in_chain(s, ast);
-  if (old != NULL) {
+  if (old != NULL)
     find_old(s, old);
-  } else {
+  else
     s->reads += !is_elsewhere(ast, s->target);
-  }
   // Indices on the way are expressions like others. What is indexed is read
   // when they have been.
   const tl_ast *known = s->leaf;
@@ -226,9 +225,7 @@ static bool look(tl_ast *ast, void *context) {
       s->misses = true;
       break;
     default:
-      s->misses |= tl_ast_has_block(ast);
-      if (!tl_ast_has_block(ast))
-        tl_ast_each_child(ast, look, s);
+      s->misses |= tl_ast_has_block(ast) || tl_ast_each_child(ast, look, s);
       break;
   }
   if (known == NULL && s->leaf != NULL && s->leaf != ast)
@@ -352,8 +349,8 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
     l->handler = t->pad = tl_new_block(l);
 }
 
-// Whoever sees the error finds the item where it was. r.a[k] = g(r.a[k])
-// within a `try`:
+// Puts the new item in its place. Whoever sees an error finds the old one where
+// it was. r.a[k] = g(r.a[k]) within a `try`:
 //
 //        t = take r, k             path .a[k]
 //        u = g t!                  an error goes to pad
@@ -363,21 +360,16 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
 //        r = untake r, t, k
 //        raise e
 //   after:
-static void emit_pad(tl_lower *l, struct tl_taking *t) {
-  tl_span span = t->place.target->span;
-  tl_landing landing = tl_landing_begin(l, t->pad, span);
-  tl_place_update(l, &t->place, TL_BC_UNTAKE, t->base, t->item);
-  tl_landing_end(l, &landing);
-}
-
-// Puts the new item in its place.
 static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
   // If something was taken, its place is there and the container is nobody
   // else's, so putting cannot fail and needs no pad.
   l->handler = t->saved;
   tl_place_update(l, &t->place, TL_BC_SETPATH, t->base, value);
-  if (t->pad >= 0)
-    emit_pad(l, t);
+  if (t->pad < 0)
+    return;
+  tl_landing landing = tl_landing_begin(l, t->pad, t->place.target->span);
+  tl_place_update(l, &t->place, TL_BC_UNTAKE, t->base, t->item);
+  tl_landing_end(l, &landing);
 }
 
 // Moves the old value out. What follows finds it again where it [is_again].
@@ -487,40 +479,27 @@ static bool others_are_names(const tl_target *target, uint32_t which) {
   return true;
 }
 
-// Stores the values in slots from [first] on: that of the target at [which] in
-// the place that was taken, the others in names.
-static void put_items(tl_lower *l, struct tl_taking *t, tl_target *target,
-                      uint32_t which, int32_t first) {
-  put_result(l, t, first + (int32_t)which, target->targets[which].span);
-  for (uint32_t i = 0; i < target->count; i++)
-    if (i != which)
-      tl_store_name(l, target->targets[i].name, first + (int32_t)i,
-                    target->targets[i].span);
-}
-
-// The target at [which] takes its old value.
-static bool take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
-                        uint32_t which, uint32_t rest, bool is_pair) {
-  tl_target *place = &target->targets[which];
+// Any of the targets may be the place: the first that takes its old value.
+bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
+                    uint32_t rest, bool is_pair) {
   struct tl_taking t;
-  if (place->kind != TL_TARGET_PLACE || !others_are_names(target, which) ||
-      !find_taking(l, place, value, &t))
+  tl_target *all = target->targets;
+  uint32_t which = 0;
+  while (which < target->count && (all[which].kind != TL_TARGET_PLACE ||
+                                   !others_are_names(target, which) ||
+                                   !find_taking(l, &all[which], value, &t)))
+    which++;
+  if (which == target->count)
     return false;
   int32_t list = lower_with_taken(l, &t, value);
   int32_t first =
       is_pair ? tl_unpack_pair(l, list, target->span)
               : tl_lower_unpack(l, target->count, rest, list, target->span);
-  put_items(l, &t, target, which, first);
+  put_result(l, &t, first + (int32_t)which, all[which].span);
+  for (uint32_t i = 0; i < target->count; i++)
+    if (i != which)
+      tl_store_name(l, all[i].name, first + (int32_t)i, all[i].span);
   return true;
-}
-
-// Any of the targets may be the place.
-bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
-                    uint32_t rest, bool is_pair) {
-  bool taken = false;
-  for (uint32_t i = 0; !taken && i < target->count; i++)
-    taken = take_one_of(l, target, value, i, rest, is_pair);
-  return taken;
 }
 
 // The list is made by hand: the item first, so that the landing pad can move
@@ -570,18 +549,17 @@ static bool takes_update(tl_lower *l, const tl_ast_assign *update, bool early,
   const tl_target *target = &update->target;
   const tl_variable *v = tl_scope_find(l->scope, target->name);
   const tl_name *field;
+  bool sole = !early && update->fallback == NULL;
+  bool takeable = is_takeable(l, target, v);
   *later = false;
-  *again = !early && update->fallback == NULL && is_takeable(l, target, v) &&
-           tl_reads(update->value, target);
-  bool is_part = !*again && update->value->kind != TL_AST_NAME &&
-                 root_of(update->value, &field) == target->name;
+  *again = sole && takeable && tl_reads(update->value, target);
+  if (!takeable || *again || update->value->kind == TL_AST_NAME ||
+      root_of(update->value, &field) != target->name)
+    return takeable;
   search s = {.l = l, .target = target, .variable = v};
-  if (!is_takeable(l, target, v) || !is_part)
-    return is_takeable(l, target, v);
-  if (early || update->fallback != NULL || !is_elsewhere(update->value, target))
-    return false;
-  look(update->value, &s);
-  *later = !s.misses && s.reads == 0 && s.leaf == NULL && !s.calls;
+  *later = sole && is_elsewhere(update->value, target) &&
+           !look(update->value, &s) && s.reads == 0 && s.leaf == NULL &&
+           !s.calls;
   return *later;
 }
 

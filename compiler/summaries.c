@@ -53,14 +53,6 @@ static bool only_borrows(const tl_owned_program *program, const tl_cfg_ins *ins,
   return passed;
 }
 
-// Whether [slot] is an operand of the instruction.
-static bool reads(const tl_cfg_ins *ins, int32_t slot) {
-  for (int32_t i = 0; i < ins->operand_count; i++)
-    if (ins->operands[i] == slot)
-      return true;
-  return false;
-}
-
 // A borrowed parameter lives until the call returns. That keeps no memory for
 // longer only if nothing that needs room comes after its last use, nor is it:
 // of v[0] = 1 and v = v * 2 the parameter's value ends where v gets another.
@@ -76,7 +68,7 @@ static bool keeps_nothing(const tl_owned_program *program,
           ins->result != param)
         continue;
       bool moved =
-          tl_opcodes[ins->op].result == TL_DEF_COPY && reads(ins, param);
+          tl_opcodes[ins->op].result == TL_DEF_COPY && tl_ins_reads(ins, param);
       if (moved || (needs_room(ins) && !only_borrows(program, ins, param)))
         return false;
     }

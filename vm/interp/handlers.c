@@ -18,12 +18,6 @@ static void put_bool(tl_slot *a, bool value) {
   a->i = value;
 }
 
-// An operand as its mode has it: a borrowed one without its owned bit, so that
-// whoever stores it takes a count.
-static tl_slot taken(const tl_slot *s, unsigned mode) {
-  return mode == TL_MODE_BORROW ? tl_borrow(*s) : *s;
-}
-
 // Drops the index values of a path after the instruction has succeeded.
 static bool end_path(tl_vm *vm, const tl_slot *values, uint32_t count) {
   tl_drop_all(vm, values, count);
@@ -48,10 +42,9 @@ bool tl_fail_unassigned(tl_vm *vm, const tl_string *name) {
 // A module's variable is on the heap, so the value escapes into it: it gets a
 // count unless it gives away its own.
 bool tl_exec_setg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  const tl_unit *unit = tl_unit_of(vm);
-  tl_slot value = taken(RA, MODE_A);
+  tl_slot value = tl_operand_read(RA, MODE_A);
   value = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
-  tl_module_assign(vm, unit->module, tl_ins_extra(*ins), value, true);
+  tl_module_assign(vm, tl_unit_of(vm)->module, tl_ins_extra(*ins), value, true);
   return true;
 }
 
@@ -60,12 +53,10 @@ bool tl_exec_setg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // in place.
 bool tl_exec_takeg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const uint32_t index = tl_ins_extra(*ins);
-  const tl_unit *unit = tl_unit_of(vm);
-  tl_module *module = unit->module;
+  tl_module *module = tl_unit_of(vm)->module;
   if (tl_is_unset(module->variables[index]))
     return tl_fail_unassigned(vm, module->variable_names[index]);
-  tl_slot value = tl_module_take(vm, module, index);
-  tl_copy_slot(RA, &value);
+  tl_operand_put(RA, tl_module_take(vm, module, index));
   return true;
 }
 
@@ -74,7 +65,7 @@ bool tl_exec_takeg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // verifier cannot know; what is not, as only forged code has it, stays itself.
 bool tl_exec_member(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   (void)vm;
-  tl_slot member = taken(RB, MODE_B);
+  tl_slot member = tl_operand_read(RB, MODE_B);
   const tl_closure *closure = member.pointer;
   if (tl_is_kind(member, TL_KIND_CLOSURE) && EXTRA() < closure->member_count) {
     member.tag &= ~(UINT64_C(0xffff) << 32);
@@ -109,16 +100,12 @@ bool tl_exec_take(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // is.
 bool tl_exec_setpath(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_path *path = tl_path_of(vm, ins);
-  tl_slot value = taken(RB, MODE_B);
+  tl_slot value = tl_operand_read(RB, MODE_B);
   bool done =
       MODE_A != TL_MODE_BORROW && tl_place_store(vm, RA, path, RC, &value);
   return (done || tl_do_setpath(vm, RA, RB, path, RC, ins->modes)) &&
          end_path(vm, RC, ins[1].a);
 }
-
-// The step [i] or [i, j]: plain values, no slices.
-static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
-                                             {TL_ITEM_VALUE, 0}};
 
 // Whether a value moves into a container without a count: a number, or what
 // gives its own count away and borrows nothing.
@@ -176,7 +163,7 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
   // Of a record the key is looked up once and no path is built.
   if (count == 1 && tl_is_record(*target) && tl_key_allowed(*i) &&
       is_plain_put(vm, target, value, modes)) {
-    tl_slot item, key = taken(i, modes >> 2 & 3u);
+    tl_slot item, key = tl_operand_read(i, modes >> 2 & 3u);
     tl_copy_slot(&item, value);
     if (!tl_record_set_key(vm, &target->record, &key, &item))
       return false;
@@ -189,9 +176,10 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
     return true;
   // The general path takes the index values as parts; borrowed ones without
   // their owned bit.
-  tl_step step = {.item_count = count, .items = value_items};
+  tl_step step = {.item_count = count, .items = tl_value_items};
   tl_path path = {.step_count = 1, .part_count = count, .steps = &step};
-  tl_slot parts[2] = {taken(i, modes >> 2 & 3u), taken(j, modes >> 6 & 3u)};
+  tl_slot parts[2] = {tl_operand_read(i, modes >> 2 & 3u),
+                      tl_operand_read(j, modes >> 6 & 3u)};
   if (!tl_do_setpath(vm, target, value, &path, parts, modes))
     return false;
   tl_drop_all(vm, parts, count);
@@ -229,7 +217,7 @@ bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
                      const tl_slot *i, tl_slot *successor, unsigned modes) {
   tl_slot *item = find_displaced(vm, target, value, i, successor);
   if (item != NULL) {
-    tl_slot from = taken(value, modes & 3u);
+    tl_slot from = tl_operand_read(value, modes & 3u);
     tl_slot made = tl_escape(vm, &from, TL_CAUSE_ITEM);
     successor->tag |= TL_OWNED;
     tl_copy_slot(item, &made);
@@ -261,7 +249,7 @@ bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
                      (!tl_is_heap(value) || tl_is_owned(value));
   int32_t ans = keeps ? tl_module_variable(vm, vm->main, "ans", 3) : -1;
   if (ans < 0) {
-    tl_drop(vm, taken(RA, MODE_A));
+    tl_drop(vm, tl_operand_read(RA, MODE_A));
     return !keeps;
   }
   value = MODE_A == TL_MODE_BORROW ? tl_retain(vm, value)
@@ -270,12 +258,10 @@ bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
-// Extra 0 is a `catch` of the script: the record was made by the unwinder,
-// because making it may fail. Extra 1 is a landing pad of the compiler, and
-// extra 2 a `catch` that names no error: they need no record.
+// The unwinder has made the record if anybody reads it, because making it may
+// fail.
 bool tl_exec_catch(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_slot *a = RA;
-  tl_copy_slot(a, &vm->caught);  // made while unwinding, if anybody reads it
+  tl_copy_slot(RA, &vm->caught);
   vm->caught = tl_none();
   return true;
 }

@@ -78,6 +78,9 @@ TL_CALLED_OPCODES(OP)
 // Those that the loop has a path of its own for, which it tries first.
 tl_exec tl_exec_take, tl_exec_setpath;
 
+// The step [i] or [i, j]: plain values, no slices.
+extern const tl_index_item tl_value_items[2];
+
 // a = b[c] or b[c, d], where b lives on and the loop's own path for items did
 // not apply: values of records, borrowed; characters; indices that are no
 // int64. A key that ends is dropped. False: the general path finds it. The mode

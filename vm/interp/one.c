@@ -124,8 +124,7 @@ static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     const tl_slot *field =
         tl_record_get_hinted(b->record, name, tl_ins_hint(ins));
     if (field != NULL) {
-      tl_slot borrowed = tl_borrow(*field);
-      tl_copy_slot(RA, &borrowed);
+      tl_operand_put(RA, tl_borrow(*field));
       return TL_ONE_DONE;
     }
   }
@@ -142,8 +141,7 @@ static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     return TL_ONE_DONE;
   if (began(vm, base, ins, b, has_rank(b, 1) && is_single(RC), &how))
     return how;
-  const tl_path *path = tl_path_of(vm, ins);
-  return done(tl_do_take(vm, b, MODE_B, path, RC, RA));
+  return done(tl_do_take(vm, b, MODE_B, tl_path_of(vm, ins), RC, RA));
 }
 
 // The same of a path. What is a scalar is read.
@@ -154,10 +152,6 @@ static tl_one take_place(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     return done(tl_exec_take(vm, base, ins));
   tl_copy_slot(RA, place);
   return TL_ONE_DONE;
-}
-
-static tl_one next_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return done(tl_do_next(vm, RA, RB, RB + 1, MODE_B, EXTRA()));
 }
 
 // --- Storing ----------------------------------------------------------------
@@ -267,63 +261,44 @@ static tl_one compare(tl_vm *vm, tl_slot *base, const tl_ins *ins, tl_op op,
   return truth != negate ? TL_ONE_JUMPS : TL_ONE_DONE;
 }
 
-// --- Ownership and moves ----------------------------------------------------
-
-static tl_one drop(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_slot *a = RA;
-  if (tl_is_owned(*a)) {
-    tl_drop(vm, *a);
-    a->tag &= ~TL_OWNED;
-  }
-  return TL_ONE_DONE;
-}
-
-static tl_one move(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  (void)vm;
-  tl_copy_slot(RA, RB);
-  return TL_ONE_DONE;
-}
-
-static tl_one borrow(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  (void)vm;
-  tl_slot borrowed = tl_borrow(*RB);
-  tl_copy_slot(RA, &borrowed);
-  return TL_ONE_DONE;
-}
-
-// The half of a function's end that is left to C: its result becomes an owner,
-// as a caller wants it that knows nothing of the function.
-static tl_one own_result(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  if (tl_is_heap(*RA))
-    tl_do_own(vm, RA);
-  return TL_ONE_DONE;
-}
-
 // --- All of them ------------------------------------------------------------
 
-// do_NAME is the function of an opcode whose work is one expression.
+// Those whose work is one expression, do_NAME, which fails where it is false.
+#define TRIED_OPCODES(OP)                                                \
+  OP(NEXT, tl_do_next(vm, RA, RB, RB + 1, MODE_B, EXTRA()))              \
+  OP(DETACH,                                                             \
+     !tl_is_owned(*RB) || !tl_is_array(*RA) || tl_do_detach(vm, RA, RB)) \
+  OP(LIST, tl_do_list(vm, ins->b, RA + 1, RA))                           \
+  OP(PUSH, tl_do_push(vm, RA, RB, ins->modes))                           \
+  OP(UNPACK, tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()))                  \
+  OP(SETEL, tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu))    \
+  OP(SETEL2, tl_exec_setel(vm, RA, RB, 2, RC, RD, ins->modes))           \
+  OP(REPLACE, tl_exec_replace(vm, RA, RB, RC, RD, ins->modes & 0x3fu))
+// Those that cannot fail. RET is the half of a function's end that is left to
+// C: its result becomes an owner, as a caller wants it that knows nothing of
+// the function.
+#define SURE_OPCODES(OP)                                             \
+  TL_SETTLING_OPCODES(OP)                                            \
+  OP(MOV, true, tl_copy_slot(RA, RB))                                \
+  OP(MOVB, true, tl_operand_put(RA, tl_borrow(*RB)))                 \
+  OP(DROP, tl_is_owned(*RA), tl_drop(vm, *RA); RA->tag &= ~TL_OWNED) \
+  OP(RET, tl_is_heap(*RA), tl_do_own(vm, RA))
+
 #define TRY(NAME, expression)                                            \
   static tl_one do_##NAME(tl_vm *vm, tl_slot *base, const tl_ins *ins) { \
     return done(expression);                                             \
   }
-#define SETTLING(NAME, when, settle)                                     \
+#define SURE(NAME, when, work)                                           \
   static tl_one do_##NAME(tl_vm *vm, tl_slot *base, const tl_ins *ins) { \
     (void)vm;                                                            \
-    if (when)                                                            \
-      settle;                                                            \
+    if (when) {                                                          \
+      work;                                                              \
+    }                                                                    \
     return TL_ONE_DONE;                                                  \
   }
-
-TL_SETTLING_OPCODES(SETTLING)
-#undef SETTLING
-TRY(DETACH, !tl_is_owned(*RB) || !tl_is_array(*RA) || tl_do_detach(vm, RA, RB))
-TRY(LIST, tl_do_list(vm, ins->b, RA + 1, RA))
-TRY(PUSH, tl_do_push(vm, RA, RB, ins->modes))
-TRY(UNPACK, tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()))
-TRY(SETEL, tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu))
-TRY(SETEL2, tl_exec_setel(vm, RA, RB, 2, RC, RD, ins->modes))
-TRY(REPLACE, tl_exec_replace(vm, RA, RB, RC, RD, ins->modes & 0x3fu))
 #define CALLED(name, handler, words) TRY(name, tl_exec_##handler(vm, base, ins))
+TRIED_OPCODES(TRY)
+SURE_OPCODES(SURE)
 TL_CALLED_OPCODES(CALLED)
 #undef CALLED
 
@@ -351,39 +326,25 @@ static tl_one add(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // A function for each, so that none saves more registers than it needs.
 // Operators that are neither comparisons nor joined need no look at which.
-static tl_one_fn *const ones[TL_OPCODE_COUNT] = {[TL_BC_MOV] = move,
-                                                 [TL_BC_ELEM1] = operate,
-                                                 [TL_BC_ELEM2] = operate,
-                                                 [TL_BC_ELEM3] = operate,
-                                                 [TL_BC_DIV] = operate,
-                                                 [TL_BC_DIVK] = operate,
-                                                 [TL_BC_MULK] = operate,
-                                                 [TL_BC_ADD] = add,
-                                                 [TL_BC_MOVB] = borrow,
-                                                 [TL_BC_DROP] = drop,
-                                                 [TL_BC_RET] = own_result,
-                                                 [TL_BC_DETACH] = do_DETACH,
-                                                 [TL_BC_LIST] = do_LIST,
-                                                 [TL_BC_PUSH] = do_PUSH,
-                                                 [TL_BC_GETEL] = get_item,
-                                                 [TL_BC_GETEL2] = get_item2,
-                                                 [TL_BC_INDEX] = get_part,
-                                                 [TL_BC_GETF] = get_field,
-                                                 [TL_BC_TAKEEL] = take_item,
-                                                 [TL_BC_TAKE] = take_place,
-                                                 [TL_BC_NEXT] = next_item,
-                                                 [TL_BC_UNPACK] = do_UNPACK,
-                                                 [TL_BC_SETPATH] = set_place,
-                                                 [TL_BC_SETEL] = do_SETEL,
-                                                 [TL_BC_SETEL2] = do_SETEL2,
-                                                 [TL_BC_REPLACE] = do_REPLACE,
-                                                 [TL_BC_CALLB] = call,
-#define SETTLING(name, when, settle) [TL_BC_##name] = do_##name,
-                                                 TL_SETTLING_OPCODES(SETTLING)
-#undef SETTLING
-#define CALLED(name, handler, words) [TL_BC_##name] = do_##name,
-                                                     TL_CALLED_OPCODES(CALLED)
-#undef CALLED
+static tl_one_fn *const ones[TL_OPCODE_COUNT] = {
+    [TL_BC_ELEM1] = operate,
+    [TL_BC_ELEM2] = operate,
+    [TL_BC_ELEM3] = operate,
+    [TL_BC_DIV] = operate,
+    [TL_BC_DIVK] = operate,
+    [TL_BC_MULK] = operate,
+    [TL_BC_ADD] = add,
+    [TL_BC_GETEL] = get_item,
+    [TL_BC_GETEL2] = get_item2,
+    [TL_BC_INDEX] = get_part,
+    [TL_BC_GETF] = get_field,
+    [TL_BC_TAKEEL] = take_item,
+    [TL_BC_TAKE] = take_place,
+    [TL_BC_SETPATH] = set_place,
+    [TL_BC_CALLB] = call,
+#define ROW(name, ...) [TL_BC_##name] = do_##name,
+    TRIED_OPCODES(ROW) SURE_OPCODES(ROW) TL_CALLED_OPCODES(ROW)
+#undef ROW
 };
 
 tl_one tl_do_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {

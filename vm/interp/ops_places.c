@@ -18,9 +18,8 @@
 #include "vm/nested/nested_join.h"
 #include "vm/values/record.h"
 
-// The step [i] or [i, j]: plain values, no slices.
-static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
-                                             {TL_ITEM_VALUE, 0}};
+const tl_index_item tl_value_items[2] = {{TL_ITEM_VALUE, 0},
+                                         {TL_ITEM_VALUE, 0}};
 
 // The value of a record's key; NULL: the general path finds it, or says that
 // there is none.
@@ -104,7 +103,7 @@ static bool take(tl_vm *vm, const tl_slot *of, unsigned mode,
 // b[i] or b[i, j]; [parts] are the index values.
 static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
                 uint16_t count, tl_slot *parts) {
-  const tl_step step = {.item_count = count, .items = value_items};
+  const tl_step step = {.item_count = count, .items = tl_value_items};
   bool is_item = tl_is_scalar(parts[0]);
   if (!take(vm, of, mode, &step, false, count, parts, a))
     return false;
@@ -316,7 +315,7 @@ static bool unpack_item(tl_vm *vm, tl_slot value, int64_t at, int64_t stop,
     return unpack_field(vm, value.record, at, stop, list);
   tl_slot base = tl_borrow(value), item;
   tl_slot parts[] = {tl_weak_int(at), tl_weak_int(stop)};
-  tl_step step = {.item_count = 1, .items = stop < 0 ? value_items : &slice};
+  tl_step step = {.item_count = 1, .items = stop < 0 ? tl_value_items : &slice};
   if (!tl_index_get(vm, &base, &step, parts, &item))
     return false;
   list->items[list->length++] = tl_escape(vm, &item, TL_CAUSE_ITEM);
