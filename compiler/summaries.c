@@ -216,11 +216,9 @@ static bool go_over(tl_owned_program *program, tl_owned_function *f,
                                         : &code;
   tl_arena_open(&code, program->arena->resize, program->arena->context);
   f->stale = f->has_changed = false;
-  f->is_known = true;
   find_param_modes(program, f);
   bool ok = tl_own_function(program, f, arena);
-  if (ok && is_last && !(f->calls_itself && f->has_changed)) {
-    f->is_finished = true;
+  if (ok && f->is_finished) {
     ok = write_summary(program, f) &&
          (use == NULL || use(context, f->cfg, &code));
     if (use != NULL)
@@ -250,7 +248,8 @@ static bool settle_summaries(tl_owned_program *program, tl_use_owned *use,
       if (!f->stale)
         continue;
       busy = true;
-      bool is_last = f->open_calls == 0 && (!f->calls_itself || f->is_known);
+      bool is_last = f->open_calls == 0 &&
+                     (!f->calls_itself || f->result.kind != TL_ABSENT);
       if (!go_over(program, f, is_last, use, context))
         return false;
     }
