@@ -61,14 +61,9 @@ typedef struct tl_cfg_ins {
   tl_cfg_owned *owned;
 } tl_cfg_ins;
 
-// Gives the instruction room for so many operands and their modes, all 0.
-// False: no memory.
-static inline bool tl_ins_room(tl_arena *arena, tl_cfg_ins *ins, size_t count) {
-  size_t units = count + (count + sizeof(int32_t) - 1) / sizeof(int32_t);
-  ins->operands = TL_ARENA_ARRAY(arena, int32_t, units);
-  ins->modes = (uint8_t *)(ins->operands + count);
-  return ins->operands != NULL;
-}
+// Gives the instruction room for so many operands and their modes, all 0. False:
+// no memory.
+bool tl_ins_room(tl_arena *arena, tl_cfg_ins *ins, size_t count);
 // How many slots the instruction writes, from its result on: those of UNPACK
 // are new temporaries, and no operand of it is among them.
 static inline int32_t tl_result_count(const tl_cfg_ins *ins) {

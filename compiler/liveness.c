@@ -6,8 +6,6 @@
 // Sethi, Ullman, 2006). An instruction that can fail also has the edge to its
 // handler: what the handler reads is live before the instruction, whichever
 // instruction fails.
-//
-// Built for speed.
 
 #include "compiler/ownership_internal.h"
 
@@ -62,30 +60,33 @@ void tl_live_rows(const tl_owned_function *f, int32_t block, uint64_t *rows) {
 // numbered, from the end, when all that it leads to have been, so that without
 // loops each comes before its successors: two targets, then the handlers of its
 // instructions. [next] says for each block on the stack how many of these have
-// been followed.
-static bool order_blocks(tl_arena *arena, tl_owned_function *f) {
+// been followed. Sets [loops] if an edge leads to a block that is on the stack.
+static bool order_blocks(tl_arena *arena, tl_owned_function *f, bool *loops) {
   const tl_cfg_function *cfg = f->cfg;
   size_t n = (size_t)cfg->block_count;
   int32_t *stack = TL_ARENA_ARRAY(arena, int32_t, n);
   int32_t *next = TL_ARENA_ARRAY(arena, int32_t, n);
   bool *seen = TL_ARENA_ARRAY(arena, bool, n);
+  bool *on_stack = TL_ARENA_ARRAY(arena, bool, n);
   f->sequence = TL_ARENA_ARRAY(arena, int32_t, n);
   if (arena->failed)
     return false;
   int32_t depth = 1, left = (int32_t)n;
-  seen[0] = true;
+  seen[0] = on_stack[0] = true;
   while (depth > 0) {
     int32_t *k = &next[depth - 1], to = -1;
     const tl_cfg_block *block = &cfg->blocks[stack[depth - 1]];
     while (*k < block->count + 2 && (to < 0 || seen[to])) {
       to = *k < 2 ? block->targets[*k] : tl_handler_of(&block->ins[*k - 2]);
       ++*k;
+      *loops |= to >= 0 && on_stack[to];
     }
     if (to < 0 || seen[to]) {
       f->sequence[--left] = stack[--depth];
+      on_stack[stack[depth]] = false;
       continue;
     }
-    seen[to] = true;
+    seen[to] = on_stack[to] = true;
     stack[depth] = to;
     next[depth++] = 0;
   }
@@ -121,25 +122,8 @@ static void measure(tl_owned_function *f) {
   }
 }
 
-// Whether what is live at the start of a block that control may go to, also by
-// an error, has changed since a [time].
-static bool has_news(const tl_owned_function *f, int32_t block,
-                     const int32_t *changed, int32_t time) {
-  const tl_cfg_block *b = &f->cfg->blocks[block];
-  for (int i = 0; i < 2; i++)
-    if (b->targets[i] >= 0 && changed[b->targets[i]] > time)
-      return true;
-  for (int32_t i = 0; i < b->count; i++)
-    if (tl_handler_of(&b->ins[i]) >= 0 &&
-        changed[tl_handler_of(&b->ins[i])] > time)
-      return true;
-  return false;
-}
-
 // The usual backward analysis. Blocks are visited in the opposite of the order
 // in which control reaches them, so that code without loops needs one round.
-// Visits are counted: a block is visited again if what it leads to has changed
-// since.
 // The slots behind the function's own are one spare and one for each operand,
 // for copies that ownership makes.
 bool tl_liveness(tl_arena *arena, tl_owned_function *f) {
@@ -151,25 +135,19 @@ bool tl_liveness(tl_arena *arena, tl_owned_function *f) {
   f->live =
       TL_ARENA_ARRAY(arena, uint64_t, words * (size_t)f->cfg->block_count);
   uint64_t *live = TL_ARENA_ARRAY(arena, uint64_t, words);
-  size_t blocks = (size_t)f->cfg->block_count;
-  int32_t *visited = TL_ARENA_ARRAY(arena, int32_t, blocks), now = 0;
-  int32_t *changed = TL_ARENA_ARRAY(arena, int32_t, blocks);
-  if (arena->failed || !order_blocks(arena, f))
+  bool loops = false;
+  if (arena->failed || !order_blocks(arena, f, &loops))
     return false;
-  for (bool busy = true; busy;) {
-    busy = false;
+  for (bool changed = true; changed;) {
+    changed = false;
     for (int32_t i = f->sequence_count - 1; i >= 0; i--) {
       int32_t b = f->sequence[i];
-      if (visited[b] != 0 && !has_news(f, b, changed, visited[b]))
-        continue;
-      visited[b] = ++now;
-      busy = true;
       live_at_end(f, b, live);
       for (int32_t k = f->cfg->blocks[b].count - 1; k >= 0; k--)
         step_back(f, &f->cfg->blocks[b].ins[k], live);
       if (memcmp(live, tl_live_at(f, b), words * sizeof(uint64_t)) != 0) {
         memcpy(tl_live_at(f, b), live, words * sizeof(uint64_t));
-        changed[b] = now + 1;
+        changed = loops;
       }
     }
   }

@@ -11,6 +11,12 @@ static tl_cfg_block *current(tl_lower *l) {
   return &l->f->blocks[l->block];
 }
 
+bool tl_ins_room(tl_arena *arena, tl_cfg_ins *ins, size_t count) {
+  ins->operands = tl_arena_alloc(arena, count * (sizeof(int32_t) + 1));
+  ins->modes = (uint8_t *)(ins->operands + count);
+  return ins->operands != NULL;
+}
+
 // The handler of the moment is the instruction's error edge.
 tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
                     int32_t operand_count, tl_span span) {

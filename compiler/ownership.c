@@ -15,8 +15,7 @@
 // What the visits of blocks write: the code of each block, and of each edge the
 // instructions that end slots which the target does not need.
 typedef struct final_code {
-  tl_ins_list *blocks;    // for each block
-  tl_ins_list *edges;     // for each block, two
+  tl_ins_list *lists;     // for each block three: its own, and its edges'
   tl_cfg_ins *polls;      // for each edge: the end of a block put into it
   uint8_t *predecessors;  // for each block: 0, 1, 2 (or more)
 } final_code;
@@ -128,7 +127,7 @@ static void follow_edge(tl_flow *flow, int32_t block, int edge,
   const tl_cfg_ins *end = &b->ins[b->count - 1];
   int32_t target = b->targets[edge];
   if (code != NULL)
-    flow->out = &code->edges[2 * block + edge];
+    flow->out = &code->lists[3 * block + 1 + edge];
   flow->span = end->span;
   // Asked before tl_end_dead takes the states away: only what owns makes
   // instructions, and only an edge with instructions needs a poll of its own.
@@ -167,17 +166,6 @@ static void restore_states(tl_flow *flow, const uint64_t *present) {
   }
 }
 
-// Begins a block's code anew: what an earlier visit wrote of it does not hold.
-static void begin_code(tl_flow *flow, int32_t block, final_code *code) {
-  flow->out = &code->blocks[block];
-  flow->out->count = flow->out->slot_count = 0;
-  for (int edge = 0; edge < 2; edge++) {
-    tl_ins_list *list = &code->edges[2 * block + edge];
-    list->count = list->slot_count = 0;
-    code->polls[2 * block + edge] = (tl_cfg_ins){0};
-  }
-}
-
 // One block: its instructions in order, then its edges. With [code] it writes
 // the code that these states make of it.
 static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
@@ -187,9 +175,11 @@ static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
   flow->iteration++;
   load_entry(flow, block);
   tl_live_rows(f, block, flow->rows);
-  flow->out = NULL;
-  if (code != NULL)
-    begin_code(flow, block, code);
+  flow->out = code == NULL ? NULL : &code->lists[3 * block];
+  if (code != NULL) {  // what an earlier visit has written does not hold
+    memset(flow->out, 0, 3 * sizeof *flow->out);
+    memset(&code->polls[2 * block], 0, 2 * sizeof *code->polls);
+  }
   if (block == 0)
     drop_unread_params(flow);
   for (int32_t i = 0; i < b->count; i++) {
@@ -224,21 +214,12 @@ static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
 
 // --- The final code ---------------------------------------------------------
 
-// Adds all instructions of [from] to [to].
-static bool append(tl_flow *flow, tl_ins_list *to, const tl_ins_list *from) {
-  flow->out = to;
-  for (int32_t i = 0; i < from->count; i++)
-    if (tl_put_ins(flow, &from->items[i]) == NULL)
-      return false;
-  return true;
-}
-
 // Puts a block into an edge. Orders have been spread, so that there is room
 // for it right behind its source.
 static bool split_edge(tl_flow *flow, int32_t block, int edge,
                        final_code *code) {
   tl_cfg_function *cfg = flow->cfg;
-  tl_ins_list *list = &code->edges[2 * block + edge];
+  tl_ins_list *list = &code->lists[3 * block + 1 + edge];
   int32_t target = cfg->blocks[block].targets[edge];
   tl_cfg_ins end = code->polls[2 * block + edge];
   end.op = TL_BC_JMP;
@@ -267,7 +248,7 @@ static bool split_edge(tl_flow *flow, int32_t block, int edge,
 static bool place_edges(tl_flow *flow, int32_t block_count, final_code *code) {
   for (int32_t b = 0; b < block_count; b++)
     for (int edge = 0; edge < 2; edge++) {
-      tl_ins_list *list = &code->edges[2 * b + edge];
+      tl_ins_list *list = &code->lists[3 * b + 1 + edge];
       if (list->count == 0)
         continue;
       int32_t target = flow->cfg->blocks[b].targets[edge];
@@ -276,9 +257,11 @@ static bool place_edges(tl_flow *flow, int32_t block_count, final_code *code) {
           return false;
         continue;
       }
-      if (!append(flow, list, &code->blocks[target]))
-        return false;
-      code->blocks[target] = *list;
+      tl_ins_list *behind = &code->lists[3 * target];
+      flow->out = list;
+      for (int32_t i = 0; i < behind->count; i++)
+        tl_put_ins(flow, &behind->items[i]);
+      *behind = *list;
     }
   return true;
 }
@@ -304,35 +287,18 @@ static void name_handler_slots(tl_flow *flow, int32_t block) {
   }
 }
 
-// Allocates what the visits write; false: no memory.
-static bool open_code(tl_flow *flow, final_code *code) {
-  size_t n = (size_t)flow->cfg->block_count;
-  *code = (final_code){
-      .blocks = TL_ARENA_ARRAY(flow->scratch, tl_ins_list, n),
-      .edges = TL_ARENA_ARRAY(flow->scratch, tl_ins_list, 2 * n),
-      .polls = TL_ARENA_ARRAY(flow->scratch, tl_cfg_ins, 2 * n),
-      .predecessors = TL_ARENA_ARRAY(flow->scratch, uint8_t, n),
-  };
-  return !flow->scratch->failed;
-}
-
 // Once the states hold, what the last visits wrote becomes the function's code.
 static bool place_code(tl_flow *flow, final_code *code) {
   tl_owned_function *f = flow->function;
   int32_t n = f->cfg->block_count;
   code->predecessors[0] = 1;  // the call
-  for (int32_t i = 0; i < f->sequence_count; i++) {
-    int32_t b = f->sequence[i];
-    const tl_ins_list *lists[] = {&code->blocks[b], &code->edges[2 * b],
-                                  &code->edges[2 * b + 1]};
-    for (int k = 0; k < 3; k++)
-      if (lists[k]->slot_count > f->cfg->slot_count)
-        f->cfg->slot_count = lists[k]->slot_count;
-    for (int edge = 0; f->reached[b] && edge < 2; edge++) {
-      int32_t target = f->cfg->blocks[b].targets[edge];
-      if (target >= 0 && code->predecessors[target] < 2)
-        code->predecessors[target]++;
-    }
+  for (int32_t i = 0; i < 3 * n; i++) {
+    if (code->lists[i].slot_count > f->cfg->slot_count)
+      f->cfg->slot_count = code->lists[i].slot_count;
+    int32_t edge = i % 3 - 1;
+    int32_t target = edge < 0 ? -1 : f->cfg->blocks[i / 3].targets[edge];
+    if (target >= 0 && f->reached[i / 3] && code->predecessors[target] < 2)
+      code->predecessors[target]++;
   }
   // Times 3 leaves two positions behind each block for the code of its two
   // edges.
@@ -343,13 +309,12 @@ static bool place_code(tl_flow *flow, final_code *code) {
     if (!f->reached[b])
       continue;
     tl_cfg_block *block = &f->cfg->blocks[b];
-    block->ins = code->blocks[b].items;
-    block->count = code->blocks[b].count;
-    block->capacity = code->blocks[b].capacity;
+    block->ins = code->lists[3 * b].items;
+    block->count = code->lists[3 * b].count;
     if (block->is_handler)
       name_handler_slots(flow, b);
   }
-  return !flow->arena->failed;
+  return f->is_finished = !flow->arena->failed;
 }
 
 // --- The search -------------------------------------------------------------
@@ -438,10 +403,15 @@ bool tl_own_function(tl_owned_program *program, tl_owned_function *f,
                      tl_arena *code) {
   tl_flow flow;
   tl_arena scratch;
-  final_code written;
+  size_t n = (size_t)f->cfg->block_count;
   tl_arena_open(&scratch, program->arena->resize, program->arena->context);
-  bool ok = open_flow(&flow, program, f, code, &scratch) &&
-            (code == NULL || open_code(&flow, &written));
+  bool ok = open_flow(&flow, program, f, code, &scratch);
+  final_code written = {
+      .lists = TL_ARENA_ARRAY(&scratch, tl_ins_list, 3 * n),
+      .polls = TL_ARENA_ARRAY(&scratch, tl_cfg_ins, 2 * n),
+      .predecessors = TL_ARENA_ARRAY(&scratch, uint8_t, n),
+  };
+  ok = ok && !scratch.failed;
   if (ok)
     search(&flow, code == NULL ? NULL : &written);
   // Where the function calls itself, another summary makes other code.

@@ -67,7 +67,6 @@ typedef struct tl_owned_function {
   bool has_changed;    // the summary, by this pass over the function
   bool stale;          // a callee's summary has changed, or the last is final
   bool calls_itself;   // by CALLK
-  bool is_known;       // a pass has gone over it
   bool is_finished;    // its code is final
   int32_t open_calls;  // of others, whose summaries may still change
   struct tl_caller *callers;

@@ -201,18 +201,16 @@ static bool write_summary(tl_owned_program *program, tl_owned_function *f) {
 
 // One pass over a function. With [is_last] it writes the function's code and
 // hands it to [use], which emits it; then the code's memory is given back.
-static bool go_over(tl_owned_program *program, tl_owned_function *f,
-                    bool is_last, tl_use_owned *use, void *context) {
+static bool go_through(tl_owned_program *program, tl_owned_function *f,
+                       bool is_last, tl_use_owned *use, void *context) {
   tl_arena code, *arena = !is_last      ? NULL
                           : use == NULL ? program->arena
                                         : &code;
   tl_arena_open(&code, program->arena->resize, program->arena->context);
   f->stale = f->has_changed = false;
-  f->is_known = true;
   find_param_modes(program, f);
   bool ok = tl_own_function(program, f, arena);
-  if (ok && is_last && !(f->calls_itself && f->has_changed)) {
-    f->is_finished = true;
+  if (ok && f->is_finished) {
     ok = write_summary(program, f) &&
          (use == NULL || use(context, f->cfg, &code));
     if (use != NULL)
@@ -242,8 +240,9 @@ static bool settle_summaries(tl_owned_program *program, tl_use_owned *use,
       if (!f->stale)
         continue;
       busy = true;
-      bool is_last = f->open_calls == 0 && (!f->calls_itself || f->is_known);
-      if (!go_over(program, f, is_last, use, context))
+      bool is_last = f->open_calls == 0 &&
+                     (!f->calls_itself || f->result.kind != TL_ABSENT);
+      if (!go_through(program, f, is_last, use, context))
         return false;
     }
   }
@@ -312,7 +311,7 @@ bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
   // What is left call one another, and no summary has changed.
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!program.functions[i].is_finished &&
-        !go_over(&program, &program.functions[i], true, use, context))
+        !go_through(&program, &program.functions[i], true, use, context))
       return false;
   return true;
 }

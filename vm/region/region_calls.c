@@ -13,16 +13,12 @@
 
 // === Writers =================================================================
 
-// A beginning for each slot, one for the end, one more for the counting, and
-// room for a pc for each word; UNPACK writes more than it has words.
+// A beginning for each slot, one for the end, one more for the counting, and a
+// pc for each slot that an instruction writes.
 size_t tl_writers_size(const tl_prototype *p) {
-  size_t size = (size_t)p->slot_count + 2 + p->code_count;
-  for (uint32_t pc = 0; pc < p->code_count; pc++)
-    if (p->code[pc].op == TL_BC_UNPACK) {
-      uint32_t count;
-      tl_decode_result(p, pc, &count);
-      size += count;
-    }
+  size_t size = (size_t)p->slot_count + 2;
+  for (uint32_t pc = 0, count; pc < p->code_count; pc++, size += count)
+    tl_decode_result(p, pc, &count);
   return size;
 }
 
@@ -52,11 +48,9 @@ void tl_writers_index(tl_writers *w, const tl_prototype *p, uint32_t *memory) {
 static bool find_by_scan(const tl_prototype *p, uint32_t pc, uint32_t slot,
                          uint32_t *at) {
   uint32_t count;
-  for (uint32_t i = pc; i-- > 0;)
-    if (slot - (uint32_t)tl_decode_result(p, i, &count) < count) {
-      *at = i;
+  while (pc-- > 0)
+    if (slot - (uint32_t)tl_decode_result(p, *at = pc, &count) < count)
       return true;
-    }
   return false;
 }
 

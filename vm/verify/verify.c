@@ -360,12 +360,10 @@ static bool visit_all(tl_checker *c,
   c->visit = visit;
   c->context = context;
   c->settled = true;
-  for (uint32_t pc = 0; pc < c->p->code_count; pc++) {
-    const tl_join_point *point = &c->points[pc];
-    bool wanted = point->refuted || (visit != NULL && point->reached);
-    if (wanted && !follow(c, pc))
+  for (uint32_t pc = 0; pc < c->p->code_count; pc++)
+    if ((visit != NULL ? c->points[pc].reached : c->points[pc].refuted) &&
+        !follow(c, pc))
       return false;
-  }
   return true;
 }
 

@@ -103,8 +103,6 @@ bool tl_check_ownership(tl_checker *c);
 // [borrower] no longer needs [borrow_owner] for what it is an item or an alias
 // of.
 void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower);
-// Whether the current instruction has a handler.
-bool tl_is_caught(const tl_checker *c);
 // Sets error to now, as far as an error of this instruction looks at it.
 void tl_copy_states(tl_checker *c);
 // Joins the states into the leader at [pc].

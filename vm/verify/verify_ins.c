@@ -385,12 +385,11 @@ static bool give_back(tl_checker *c, tl_state first) {
 // lose their owner. Module variables count as rebound only if the instruction
 // may fail after it has run code (TL_LATE).
 static bool check_failure(tl_checker *c) {
-  bool is_late = tl_opcodes[c->ins.op].fails == TL_LATE;
   if (tl_opcodes[c->ins.op].fails == TL_NEVER)
     return true;
   // It may find the states as they are.
-  if (c->ins.window_count == 0 && c->ins.back < 0 && !tl_is_caught(c) &&
-      !(is_late && may_rebind_some(c)))
+  if (c->ins.window_count == 0 && c->ins.back < 0 &&
+      c->points[c->pc].handler == 0 && !may_rebind_some(c))
     return tl_check_error(c, c->now);
   tl_copy_states(c);
   for (uint32_t i = 0; i < c->ins.window_count; i++) {
@@ -404,7 +403,7 @@ static bool check_failure(tl_checker *c) {
   // An update brings back what was taken, and then it cannot fail.
   if (c->ins.operand_count > 0 && operand_role(c, 0) == TL_ROLE_TARGET)
     c->error[c->ins.operands[0]].open = stays_open(c);
-  if (is_late)
+  if (tl_opcodes[c->ins.op].fails == TL_LATE)
     end_rebound(c, c->error);
   return tl_check_error(c, c->error);
 }

@@ -328,10 +328,6 @@ static const tl_handler *find_handler(const tl_checker *c) {
   return handler == 0 ? NULL : &c->p->handlers[handler - 1];
 }
 
-bool tl_is_caught(const tl_checker *c) {
-  return find_handler(c) != NULL;
-}
-
 // The states that an error finds, before it is known what of them ends. Plain
 // slots matter to a handler alone.
 void tl_copy_states(tl_checker *c) {
@@ -423,16 +419,6 @@ static bool check_kept(tl_checker *c, const tl_state *states, uint32_t slot) {
   return true;
 }
 
-// All slots that the handler keeps.
-// Without a handler there are none.
-static bool check_all_kept(tl_checker *c, const tl_state *states,
-                           const tl_handler *handler) {
-  for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++)
-    if (!check_kept(c, states, handler->kept[i]))
-      return false;
-  return true;
-}
-
 // A borrow that no slot lends is good without being kept: the counters of a
 // loop around a `try`.
 static bool stays_by_itself(const tl_state *state) {
@@ -450,7 +436,9 @@ bool tl_check_error(tl_checker *c, tl_state *states) {
   const tl_handler *handler = find_handler(c);
   mark_handler(c, handler);
   c->is_trial = !c->settled;
-  bool holds = check_map(c, states) && check_all_kept(c, states, handler);
+  bool holds = check_map(c, states);
+  for (uint16_t i = 0; holds && handler != NULL && i < handler->kept_count; i++)
+    holds = check_kept(c, states, handler->kept[i]);
   c->is_trial = false;
   if (c->settled)  // the search has joined them
     return holds;
