@@ -1,6 +1,8 @@
 // Instructions that the dispatch loop calls; handlers.h lists them. A handler
 // reads its fields and modes, and leaves the work to a slow path of ops.c or to
 // the container's own functions.
+//
+// Built for size.
 
 #include "vm/interp/display.h"
 #include "vm/interp/handlers.h"
