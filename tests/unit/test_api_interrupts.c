@@ -185,13 +185,15 @@ static void test_long_operations_poll(void **state) {
 
       "z[:] = k",
       "z[1:] = z[:-1]",
-      "z[::2] = z[1::2]",
+      "w[::2] = w[1::2]",  // of 2n items
       "z[k] = 5",
       "z[k, none] = [1]",
   };
   char source[200];
   snprintf(source, sizeof source,
-           "n = %d\nk = arange(n) * 7919 %% 997\nx = k / 7\nz = k + 0", n);
+           "n = %d\nk = arange(n) * 7919 %% 997\nx = k / 7\nz = k + 0\n"
+           "w = arange(2 * n)",
+           n);
   run_ok(h, source);
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
     check_polls(h, sources[i], n);
