@@ -242,20 +242,16 @@ tl_string *tl_string_whole(tl_vm *vm, tl_string *string, bool ok) {
 // for a text of a few bytes.
 int tl_text_compare(tl_vm *vm, const char *a, size_t n, const char *b,
                     size_t m) {
-  enum { PIECE = 32 << 16 };
   size_t shared = n < m ? n : m;
   int order;
-  while ((order = memcmp(a, b, shared < PIECE ? shared : PIECE)) == 0 &&
-         shared > PIECE) {
-    a += PIECE, b += PIECE, shared -= PIECE;
+  while ((order = memcmp(
+              a, b, shared < TL_TEXT_PIECE ? shared : TL_TEXT_PIECE)) == 0 &&
+         shared > TL_TEXT_PIECE) {
+    a += TL_TEXT_PIECE, b += TL_TEXT_PIECE, shared -= TL_TEXT_PIECE;
     if (!tl_poll(vm, 0))
       return 1;
   }
   return order != 0 ? (order < 0 ? -1 : 1) : (n > m) - (n < m);
-}
-
-bool tl_string_same(tl_vm *vm, const tl_string *a, const tl_string *b) {
-  return a == b || (a->length == b->length && tl_string_compare(vm, a, b) == 0);
 }
 
 // Mixes the bits of a word: a multiplication by an odd number carries low bits

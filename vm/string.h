@@ -126,6 +126,7 @@ static inline bool tl_string_equal(const tl_string *a, const tl_string *b) {
   return a == b || (a->length == b->length && a->text[0] == b->text[0] &&
                     memcmp(a->text, b->text, a->length) == 0);
 }
+enum { TL_TEXT_PIECE = 2 << 20 };  // bytes compared between two polls
 // Below, equal to or above 0: in the order of code points, which is that of the
 // bytes. Texts of many megabytes are compared in pieces with polls between them
 // that count no work. After tl_fail (kind interrupt or limit) it is above 0,
@@ -137,7 +138,13 @@ static inline int tl_string_compare(tl_vm *vm, const tl_string *a,
   return tl_text_compare(vm, a->text, a->length, b->text, b->length);
 }
 // tl_string_equal with these polls; false after tl_fail.
-bool tl_string_same(tl_vm *vm, const tl_string *a, const tl_string *b);
+static inline bool tl_string_same(tl_vm *vm, const tl_string *a,
+                                  const tl_string *b) {
+  return a->length < TL_TEXT_PIECE
+             ? tl_string_equal(a, b)
+             : a == b ||
+                   (a->length == b->length && tl_string_compare(vm, a, b) == 0);
+}
 // The first place of [part] from byte [at] on, or NULL; also after tl_fail
 // (kind interrupt or limit), since a long search polls.
 const char *tl_string_search(tl_vm *vm, const tl_string *s, size_t at,
