@@ -459,6 +459,8 @@ void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span);
 
 // --- Control structures (lower_control.c) -----------------------------------
 
+// Appends the items of [value] to the list in a slot.
+void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list);
 // record[key] = value, for a record that is being made in its own slot.
 void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value);
 // The same with the key and the value in slots.

@@ -236,6 +236,22 @@ void tl_lower_for(tl_lower *l, tl_ast *ast) {
   end_walk(l, &w, ast->span);
 }
 
+// A loop that pushes each item.
+void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list) {
+  int32_t mark = l->top;
+  walk w;
+  begin_walk(l, value, 1, &w, value->span);
+  // Pushed one by one, so that a range needs no list of its own.
+  int32_t item = tl_temp(l);
+  if (w.is_range)
+    tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w.slots, value->span);
+  else
+    tl_emit_next(l, item, w.slots, TL_NEXT_ITEM, value->span);
+  tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
+  end_walk(l, &w, value->span);
+  l->top = mark;
+}
+
 // --- Comprehensions ---------------------------------------------------------
 
 // The record is both target and result of SETEL.

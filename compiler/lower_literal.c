@@ -234,39 +234,55 @@ bool tl_has_spread(const tl_ast *ast) {
   return false;
 }
 
-// Appends the items of [value] to the list, which may be all that it has.
-static void lower_spread(tl_lower *l, const tl_ast *value, int32_t list) {
-  const tl_builtin *spread =
-      tl_builtin_find(l->b->vm->library, "_arguments", "spread", 6);
-  int32_t base = tl_temps(l, 3);
-  int32_t operands[2] = {list, tl_lower_expr(l, value->unary.operand, -1)};
-  tl_emit_window(l, TL_BC_CALLB, base, operands, 2,
-                 tl_add_constant(l, tl_builtin_slot(spread)), value->span);
-  tl_emit1(l, TL_BC_MOV, list, base, value->span);
+// Whether the statement sets what the literal spreads first, and nobody else
+// reads it behind the other items: l = (...l, l[-1] + 1), r.l = (...r.l, 1).
+static bool continues(tl_lower *l, const tl_ast *literal) {
+  const tl_ast_items *items = &literal->items;
+  if (literal->kind != TL_AST_LIST || items->count > WINDOW_MAX ||
+      items->items[0]->kind != TL_AST_SPREAD)
+    return false;
+  for (uint32_t i = 1; i < items->count; i++)
+    if (items->items[i]->kind == TL_AST_SPREAD ||
+        tl_may_assign(items->items[i]))
+      return false;
+  const tl_ast *value = items->items[0]->unary.operand;
+  const tl_ast *statement =
+      l->within == NULL ? literal : l->within->items.items[l->next - 1];
+  return tl_is_taken(l, value) ||
+         (statement->kind == TL_AST_ASSIGN &&
+          statement->assign.target.kind == TL_TARGET_NAME &&
+          tl_is_own_variable(l, value) &&
+          value->name.name == statement->assign.target.name);
 }
 
 // A long literal, or one with `...`, grows a list item by item: a window has
 // room for few.
 static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
-  int32_t list = tl_temp(l), behind = -1;
   tl_ast **items = ast->items.items;
-  tl_emit_window(l, TL_BC_LIST, list, NULL, 0, 0, ast->span);
-  // (...l, l[-1] + 1): the item is computed first, so that l may end where it
-  // is spread and have it in its memory.
-  if (ast->items.count == 2 && items[0]->kind == TL_AST_SPREAD &&
-      tl_is_own_variable(l, items[0]->unary.operand) &&
-      items[1]->kind != TL_AST_SPREAD && !tl_may_assign(items[1]))
-    behind = tl_lower_expr(l, items[1], -1);
-  for (uint32_t i = 0; i < ast->items.count; i++) {
+  int32_t list = tl_temp(l), behind = -1;
+  if (continues(l, ast)) {
+    behind = tl_temps(l, (int32_t)ast->items.count - 1);
+    for (uint32_t i = 1; i < ast->items.count; i++)
+      tl_lower_expr(l, items[i], behind + (int32_t)i - 1);
+    uint32_t spread =
+        tl_add_constant(l, tl_builtin_slot(tl_builtin_find(
+                               l->b->vm->library, "_arguments", "spread", 6)));
+    tl_lower_window(l, TL_BC_CALLB, &items[0]->unary.operand, 1, spread, list,
+                    items[0]->span);
+  } else {
+    tl_emit_window(l, TL_BC_LIST, list, NULL, 0, 0, ast->span);
+  }
+  for (uint32_t i = behind < 0 ? 0 : 1; i < ast->items.count; i++) {
     tl_ast *value = items[i];
+    if (value->kind == TL_AST_SPREAD) {
+      tl_lower_spread(l, value->unary.operand, list);
+      continue;
+    }
     // Each item's temporaries are free behind its PUSH.
     int32_t mark = l->top;
-    if (value->kind == TL_AST_SPREAD) {
-      lower_spread(l, value, list);
-    } else {
-      int32_t item = behind < 0 ? tl_lower_expr(l, value, -1) : behind;
-      tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
-    }
+    int32_t item =
+        behind < 0 ? tl_lower_expr(l, value, -1) : behind + (int32_t)i - 1;
+    tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
     l->top = mark;
   }
   // An array is stacked from the list of its items.

@@ -392,7 +392,7 @@ const tl_builtin tl_checks_module[] = {
     {"split_axis", "x, shape", split_axis, TL_GRIDS, .takes = TL_BYTES},
     // The items of a list as arrays or other forms that broadcast.
     {"spreadable", "xs", spreadable, .takes = TL_BYTES},
-    {"spread", "list, x", tl_list_spread, .result = TL_RETURNS,
+    {"spread", "x", tl_list_spread, .result = TL_RETURNS,
      .takes = TL_CONTAINERS},
     // x, an integer that is not negative.
     {"count", "x, name", same, TL_EFFECT, .types = "n@"},

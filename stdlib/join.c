@@ -272,13 +272,12 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
   return tl_list_give(vm, joined, ok, out);
 }
 
-// A list behind an empty one is the result itself. The rest is in Tally.
+// A list as it is, in its memory where it ends here; the rest is in Tally.
 bool tl_list_spread(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list;
-  return args[0].list->length > 0 || !tl_is_list(args[1])
-             ? tl_in_tally(vm, "spread", 2, args, out)
-             : tl_list_unique(vm, &args[1], 0, &list) &&
-                   tl_list_give(vm, list, true, out);
+  return !tl_is_list(args[0]) ? tl_in_tally(vm, "spread", 1, args, out)
+                              : tl_list_unique(vm, &args[0], 0, &list) &&
+                                    tl_list_give(vm, list, true, out);
 }
 
 // Whether any part is ragged, has fields or may be missing: then the joining is

@@ -36,7 +36,7 @@ bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out);
 bool tl_items_get(tl_vm *vm, tl_slot s, int64_t index, size_t *at,
                   tl_slot *out);
 
-// The list args[0] with the items of args[1] behind its own.
+// The list args[0], which is that itself where it ends, or one of its items.
 bool tl_list_spread(tl_vm *vm, tl_slot *args, tl_slot *out);
 // As concat does it with a list that the caller owns, which is given up; false
 // where [ok] is, too. *out is owned.
