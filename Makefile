@@ -83,7 +83,7 @@ programs: $(BUILD)/tally $(BUILD)/libtally.a $(BUILD)/libtally.so
 tests: programs $(UNIT) $(FUZZ) $(HOSTS)
 # What tests/threads.sh runs.
 threaded: programs $(HOSTS) $(addprefix $(BUILD)/tests/unit/test_,pool api_limits \
-  api_interrupts api_exchange engine)
+  api_interrupts api_exchange)
 
 # Not with sanitizers: there GNU ld 2.40 asks for all memory while it packs.
 # Native modules that a script imports see the functions of tally.h in it.
