@@ -14,6 +14,7 @@ case ${1:?usage: tests/refused.sh TALLY} in
   /*) tally=$1 ;;
   *) tally=$PWD/$1 ;;
 esac
+here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -21,10 +22,9 @@ cd "$folder" || exit 1
 # "name required params" for each function: how many arguments it needs at
 # least, and its parameters' names with commas between.
 signatures() {
-  "$tally" doc | grep '^[^#]' | while read -r name _; do
-    case $name in time.sleep | error | assert | input | print) continue ;; esac
-    "$tally" doc "$name" | sed -n '1p'
-  done | awk '
+  "$here/signatures.sh" "$tally" | awk '
+    { name = $0; sub(/\(.*/, "", name) }
+    name ~ /^(time\.sleep|error|assert|input|print)$/ { next }
     /\(.*\)$/ {
       name = substr($0, 1, index($0, "(") - 1)
       text = substr($0, index($0, "(") + 1)

@@ -9,13 +9,14 @@ set -u
 tally=${1:?usage: tests/standard.sh TALLY}
 here=$(dirname "$0")
 
-cat "$here/standard.txt" "$here/beside.txt" | grep -v '^#' | while read -r name arguments; do
-  printf '%s\n' "$name $arguments" "$("$tally" doc "$name" 2>&1 | head -n 1)"
-done | awk '
-  NR % 2 == 1 { name = $1; wanted = $0; next }
-  {
-    # "f(a, b = 1, ...c, d: none)": positions, then names.
-    signature = $0
+{ "$here/signatures.sh" "$tally"; echo; cat "$here/standard.txt" "$here/beside.txt"; } | awk '
+  # "f(a, b = 1, ...c, d: none)": positions, then names.
+  !listed && /\(/ { signatures[substr($0, 1, index($0, "(") - 1)] = $0 }
+  /^$/ { listed = 1 }
+  listed && /^[^#]/ {
+    name = $1
+    wanted = $0
+    signature = signatures[name]
     split("", known)
     count = 0
     rest = substr(signature, length(name) + 2)
