@@ -65,6 +65,7 @@ bool tl_unit_adopt(tl_vm *vm, tl_unit *unit, tl_slot value) {
   node->value = value;
   node->next = unit->adopted;
   unit->adopted = node;
+  unit->has_counted |= tl_is_list(value);
   return true;
 }
 
@@ -127,6 +128,7 @@ bool tl_unit_borrow(tl_unit *unit) {
       return false;
   for (tl_adopted *a = unit->adopted; a != NULL; a = a->next)
     make_mortal(a->value.object);
+  unit->has_counted = true;
   return true;
 }
 
@@ -138,7 +140,8 @@ void tl_units_each_held(const tl_vm *vm,
                         void *context) {
   for (const tl_module *m = vm->modules; m != NULL; m = m->next)
     for (const tl_unit *u = m->units; u != NULL; u = u->next)
-      for (const tl_adopted *a = u->adopted; a != NULL; a = a->next)
+      for (const tl_adopted *a = u->has_counted ? u->adopted : NULL; a != NULL;
+           a = a->next)
         if ((a->value.object->flags & TL_IMMORTAL) == 0 || tl_is_list(a->value))
           each(context, a->value);
 }

@@ -25,11 +25,20 @@ typedef struct seen {
 // A table of objects by address. Plain malloc: it is no memory of the VM's.
 // [table] is open addressing, at most half full, so that a search ends.
 typedef struct audit {
-  seen *table;
+  seen *table;             // all empty between two looks
   size_t count, capacity;  // a power of two
   tl_object **todo;        // reached, but not yet looked into
   size_t todo_count, todo_capacity;
 } audit;
+
+#ifdef TALLY_AUDIT
+// The tables of an earlier look, for the next one of any thread: to make them
+// takes longer than to fill them. Elsewhere VMs share no variables.
+static _Atomic(audit *) spare;
+#define KEEP(a) atomic_exchange(&spare, a)
+#else
+#define KEEP(a) (a)
+#endif
 
 // Instructions that pass before the next look; of this thread, since tests run
 // several VMs at a time.
@@ -321,6 +330,20 @@ static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
   }
 }
 
+// Keeps the tables for the next look, unless they would take long to clear.
+static void give_back(audit *a) {
+  if (a->table != NULL && a->capacity <= 8 * a->count + 256) {
+    memset(a->table, 0, a->capacity * sizeof *a->table);
+    a->count = 0;
+    a = KEEP(a);
+  }
+  if (a == NULL)
+    return;
+  free(a->table);
+  free(a->todo);
+  free(a);
+}
+
 // Called before each instruction of audit builds. Looking costs as much as
 // there are objects, so after a look as many instructions pass as keep the
 // whole linear.
@@ -330,20 +353,21 @@ void tl_audit(tl_vm *vm, const tl_ins *pc) {
     skip -= skip > 0;
     return;
   }
-  audit a = {0};
-  count_roots(&a, vm, pc);
-  while (a.todo_count > 0) look_into(&a, a.todo[--a.todo_count]);
-  for (size_t i = 0; i < a.capacity; i++) {
-    const seen *entry = &a.table[i];
+  audit *a = KEEP(NULL);
+  if (a == NULL && (a = calloc(1, sizeof *a)) == NULL)
+    abort();
+  count_roots(a, vm, pc);
+  while (a->todo_count > 0) look_into(a, a->todo[--a->todo_count]);
+  for (size_t i = 0; i < a->capacity; i++) {
+    const seen *entry = &a->table[i];
     if (entry->object != NULL && entry->object->count != entry->count &&
         entry->object->count != UINT32_MAX)
       report(vm, pc, entry);
   }
-  check_read(vm, pc, &a);
+  check_read(vm, pc, a);
   // From TALLY_AUDIT=2 on no instruction is passed over to save time.
 #if !defined(TALLY_AUDIT) || TALLY_AUDIT < 2
-  skip = a.count / 16;  // so that the whole stays linear in practice
+  skip = a->count / 16;  // so that the whole stays linear in practice
 #endif
-  free(a.table);
-  free(a.todo);
+  give_back(a);
 }
