@@ -645,13 +645,18 @@ static void *run_deep_texts(void *context) {
 }
 
 static void test_deep_texts_need_little_stack(void **state) {
+#ifdef __OPTIMIZE__
+  enum { STACK = 256 << 10 };
+#else
+  enum { STACK = 1 << 20 };  // of `make coverage`, which else would end here
+#endif
   pthread_t thread;
   pthread_attr_t small;
   void *done;
   if (refused_is_slow())
     skip();  // frames under a sanitizer are larger
   assert_int_equal(pthread_attr_init(&small), 0);
-  assert_int_equal(pthread_attr_setstacksize(&small, 256 << 10), 0);
+  assert_int_equal(pthread_attr_setstacksize(&small, STACK), 0);
   assert_int_equal(pthread_create(&thread, &small, run_deep_texts, *state), 0);
   assert_int_equal(pthread_join(thread, &done), 0);
   assert_ptr_equal(done, *state);
