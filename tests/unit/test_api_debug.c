@@ -119,6 +119,46 @@ static void test_variables_can_be_set(void **state) {
   assert_non_null(strstr(d.text, " 3 name 4 "));
 }
 
+// Captured variables are read, and belong to the closure; a module's are set
+// for all; what others borrow from, or what is itself borrowed, stays.
+static void test_variables_of_others(void **state) {
+  static const char text[] =
+      "a = (7, 8)\n"
+      "fn outer(k) {\n"
+      "  g = x => {\n"
+      "    y = x + k\n"
+      "    y * k\n"
+      "  }\n"
+      "  g(3)\n"
+      "}\n"
+      "print(outer(2))\n"
+      "fn pick(l) {\n"
+      "  m = l[0]\n"
+      "  m[0] + len(l)\n"
+      "}\n"
+      "print(pick(([1, 2], 3)), a)\n";
+  heard d = {.h = *state, .at = 5, .eval = "(x, y, k)", .set = "k"};
+  assert_int_equal(debugged(&d, text), TALLY_OK);
+  assert_non_null(strstr(d.text, " 5 (3, 5, 2) value "));
+  assert_string_equal(d.h->output, "10\n3 (7, 8)\n");
+  d = (heard){.h = *state, .at = 5, .eval = "names", .set = "a"};
+  d.h->length = 0;
+  assert_int_equal(debugged(&d, text), TALLY_OK);
+  assert_non_null(strstr(d.text, "\"k\""));
+  assert_string_equal(d.h->output, "10\n3 40\n");
+  d = (heard){.h = *state, .at = 12, .set = "l"};
+  d.h->length = 0;
+  assert_int_equal(debugged(&d, text), TALLY_OK);
+  assert_non_null(strstr(d.text, " 12 value "));
+  assert_string_equal(d.h->output, "10\n3 (7, 8)\n");
+  // An item of another variable's list is borrowed from it.
+  d = (heard){.h = *state, .at = 12, .eval = "1 +", .set = "m"};
+  d.h->length = 0;
+  assert_int_equal(debugged(&d, text), TALLY_OK);
+  assert_non_null(strstr(d.text, " 12 syntax value "));
+  assert_string_equal(d.h->output, "10\n3 (7, 8)\n");
+}
+
 static void test_a_run_can_be_ended(void **state) {
   heard d = {.h = *state, .at = 3, .ends = true};
   assert_int_equal(debugged(&d, source), TALLY_ERR_INTERRUPT);
@@ -163,6 +203,7 @@ int main(void) {
       TEST(test_lines_calls_and_returns_are_told),
       TEST(test_expressions_see_the_frame),
       TEST(test_variables_can_be_set),
+      TEST(test_variables_of_others),
       TEST(test_a_run_can_be_ended),
       TEST(test_errors_are_told_where_they_are_raised),
       HOST_TEST(test_nothing_is_stopped_outside_the_hook),
