@@ -65,10 +65,10 @@ typedef struct tl_owned_function {
   uint64_t *rebinds;  // a bit set over the module variables; NULL: none
   bool rebinds_any;
   bool has_changed;    // the summary, by this pass over the function
-  bool stale;          // a callee's summary has changed, or the last is final
+  bool stale;          // a callee's summary has changed
   bool calls_itself;   // by CALLK
   bool is_finished;    // its code is final
-  int32_t open_calls;  // of others, whose summaries may still change
+  int32_t open_calls;  // others that it calls and that are not finished
   struct tl_caller *callers;
 } tl_owned_function;
 

@@ -6,9 +6,15 @@
 // may assign. Functions that nobody has looked at begin with the best summary;
 // each pass may only make it worse, so the search ends.
 //
-//   liveness ─ search of each function ─ summary changed? ─ callers again
-//                                             │ no
-//                                             └─ final code, one by one
+// A function whose callees are finished needs one pass, since their summaries
+// hold; only those that call one another are gone over again and again.
+//
+//   liveness ─ callees finished? ─ yes ─ search and final code at once
+//                     │ no                         │
+//                     │    their callers ──────────┘
+//                     └─ search of each ─ summary changed? ─ callers again
+//                                                  │ no
+//                                                  └─ final code, one by one
 
 #include "compiler/ownership_internal.h"
 
@@ -217,35 +223,53 @@ static bool go_through(tl_owned_program *program, tl_owned_function *f,
       f->cfg->block_count = 0;  // they were in that arena
   }
   tl_arena_close(&code);
-  // What callers could rely on is another: their analysis is stale. Where they
-  // need to know nothing else, the next is their last.
-  for (tl_caller *c = f->callers; c != NULL; c = c->next) {
-    tl_owned_function *caller = &program->functions[c->index];
-    if (f->is_finished && caller != f && --caller->open_calls == 0)
-      caller->stale = true;
-    caller->stale |= f->has_changed;
-  }
+  // What callers could rely on is another: their analysis is stale.
+  for (tl_caller *c = f->callers; c != NULL; c = c->next)
+    program->functions[c->index].stale |= f->has_changed;
   return ok;
 }
 
-// Functions are lowered outermost first, and what a script calls is mostly
-// defined before the call: later functions first settles most in one round.
-// A function whose callees are finished is finished by the same pass.
-static bool settle_summaries(tl_owned_program *program, tl_use_owned *use,
-                             void *context) {
+// Finishes the functions whose callees are finished, callees first: each in one
+// pass, but one that calls itself first has to know its own summary.
+static bool finish_ready(tl_owned_program *program, tl_use_owned *use,
+                         void *context) {
+  int32_t n = program->cfg->function_count, count = 0;
+  int32_t *ready = TL_ARENA_ARRAY(program->arena, int32_t, (size_t)n);
+  for (int32_t i = 0; ready != NULL && i < n; i++)
+    if (program->functions[i].open_calls == 0)
+      ready[count++] = i;
+  while (count > 0) {
+    tl_owned_function *f = &program->functions[ready[--count]];
+    for (bool is_last = !f->calls_itself; !f->is_finished; is_last = true)
+      if (!go_through(program, f, is_last, use, context))
+        return false;
+    for (tl_caller *c = f->callers; c != NULL; c = c->next)
+      if (--program->functions[c->index].open_calls == 0)
+        ready[count++] = c->index;
+  }
+  return ready != NULL;
+}
+
+// Finishes those that call one another, or that call such functions: no summary
+// of theirs is final before all hold.
+static bool finish_rest(tl_owned_program *program, tl_use_owned *use,
+                        void *context) {
+  int32_t n = program->cfg->function_count;
   for (bool busy = true; busy;) {
     busy = false;
-    for (int32_t i = program->cfg->function_count - 1; i >= 0; i--) {
+    for (int32_t i = n - 1; i >= 0; i--) {
       tl_owned_function *f = &program->functions[i];
-      if (!f->stale)
+      if (f->is_finished || !f->stale)
         continue;
       busy = true;
-      bool is_last = f->open_calls == 0 &&
-                     (!f->calls_itself || f->result.kind != TL_ABSENT);
-      if (!go_through(program, f, is_last, use, context))
+      if (!go_through(program, f, false, use, context))
         return false;
     }
   }
+  for (int32_t i = 0; i < n; i++)
+    if (!program->functions[i].is_finished &&
+        !go_through(program, &program->functions[i], true, use, context))
+      return false;
   return true;
 }
 
@@ -306,12 +330,6 @@ bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!open_function(&program, &program.functions[i], cfg->functions[i]))
       return false;
-  if (!settle_summaries(&program, use, context))
-    return false;
-  // What is left call one another, and no summary has changed.
-  for (int32_t i = 0; i < cfg->function_count; i++)
-    if (!program.functions[i].is_finished &&
-        !go_through(&program, &program.functions[i], true, use, context))
-      return false;
-  return true;
+  return finish_ready(&program, use, context) &&
+         finish_rest(&program, use, context);
 }

@@ -563,6 +563,31 @@ static void p2_a_result_may_be_borrowed(void **state) {
   close_graph(&g);
 }
 
+// A callee's summary is known before its callers are looked at, so that what it
+// returns is theirs for certain. Later functions call earlier ones here.
+static void callees_are_known_first(void **state) {
+  graph g;
+  open_graph(&g, *state);
+  add_function(&g, 1, 2,
+               "0: 1 = ADD 0 0\n"
+               "   RET 1\n");
+  add_function(&g, 1, 2,
+               "0: 1 = CALLK 0 #0\n"
+               "   RET 1\n");
+  tl_cfg_function *caller = add_function(&g, 1, 2,
+                                         "0: 1 = CALLK 0 #1\n"
+                                         "   SHOW 1\n"
+                                         "   RET 0\n");
+  assert_true(tl_ownership(&g.program, NULL, NULL));
+  check(&g, caller,
+        "b0:\n"
+        "  t1 = callk t0 #1\n"
+        "  show t1 owned: t1\n"
+        "  drop t1!\n"
+        "  ret t0\n");
+  close_graph(&g);
+}
+
 // R2: f(x, x): one place gets a count of its own, the last takes x.
 static void r2_an_argument_given_twice_is_owned_twice(void **state) {
   graph g;
@@ -681,6 +706,7 @@ int main(void) {
       FIXTURE_TEST(an_edge_back_gets_a_block),
       FIXTURE_TEST(t5_a_known_call_takes_a_dying_argument),
       FIXTURE_TEST(p2_a_result_may_be_borrowed),
+      FIXTURE_TEST(callees_are_known_first),
       FIXTURE_TEST(r2_an_argument_given_twice_is_owned_twice),
       FIXTURE_TEST(a_parameter_that_is_only_read_is_lent),
       FIXTURE_TEST(e2_a_call_gives_its_arguments_away),
