@@ -49,10 +49,9 @@ tl_ast *tl_parser_report_no_block(tl_parser *parser) {
                           "a range is a..b, and a block stands in braces: "
                           "{ … }");
   if (parser->kind == TL_TOKEN_COLON || tl_token_is(parser, token, "then") ||
-      tl_token_is(parser, token, "do")) {
+      tl_token_is(parser, token, "do"))
     return tl_parser_fail(parser, tl_token_span(token),
                           "a block stands in braces: { … }");
-  }
   return tl_parser_unexpected(parser, "a block `{ … }`");
 }
 

@@ -8,20 +8,16 @@
 // An expression that must be followed by a block.
 static tl_ast *parse_header(tl_parser *parser) {
   tl_ast *value = tl_parse_expr(parser);
-  if (!value)
-    return NULL;
-  if (parser->kind == TL_TOKEN_BRACE)
-    return value;
-  return tl_parser_report_no_block(parser);
+  return !value || parser->kind == TL_TOKEN_BRACE
+             ? value
+             : tl_parser_report_no_block(parser);
 }
 
 // At an `if`: its condition and block.
 static bool parse_arm(tl_parser *parser, tl_arm *arm) {
   tl_parser_advance(parser);
   arm->test = parse_header(parser);
-  if (!arm->test)
-    return false;
-  arm->body = tl_parse_block(parser);
+  arm->body = arm->test ? tl_parse_block(parser) : NULL;
   return arm->body != NULL;
 }
 
@@ -64,64 +60,55 @@ tl_ast *tl_parse_while(tl_parser *parser) {
   return body ? tl_parser_node(parser, &node, begin, begin) : NULL;
 }
 
+// One of the names, which are no targets as those of an assignment.
+static bool parse_loop_name(tl_parser *parser, tl_ident *out) {
+  return !tl_parser_rejects(
+             parser, TL_TOKEN_PAREN,
+             "`for` takes names alone: for i, p in … { a, b = p; … }") &&
+         tl_parse_ident(parser, out, "a name after `for`");
+}
+
 // NAME (',' NAME)* 'in', where parentheses and `=` are reported with the form
 // that is right.
 bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count) {
-  size_t mark = parser->scratch_used;
   // for (x in xs) of other languages.
   if (tl_parser_rejects(
           parser, TL_TOKEN_PAREN,
           "`for` takes no parentheses: for x in xs { … }, or with "
           "two names for k, v in r { … }"))
     return false;
-  do {
-    tl_ident ident;
-    if (tl_parser_rejects(
-            parser, TL_TOKEN_PAREN,
-            "`for` takes names alone: for i, p in … { a, b = p; … }"))
-      return false;
-    if (!tl_parse_ident(parser, &ident, "a name after `for`") ||
-        !tl_parser_push(parser, &ident, sizeof ident))
-      return false;
-  } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
   // for i = 1 … of other languages.
-  if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
-                        "a loop over numbers is for i in 0..n { … }"))
-    return false;
-  return tl_parser_take(parser, mark, sizeof(tl_ident), names, count) &&
+  return tl_parse_names(parser, parse_loop_name, TL_TOKEN_KIND_COUNT, names,
+                        count) &&
+         !tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
+                            "a loop over numbers is for i in 0..n { … }") &&
          tl_parser_expect(parser, TL_TOKEN_IN, "`in`");
 }
 
 // for NAME, NAME … in value { … }.
 tl_ast *tl_parse_for(tl_parser *parser) {
-  tl_ast_for loop = {.name_count = 0};
+  tl_ast node = {.kind = TL_AST_FOR};
+  tl_ast_for *loop = &node.for_loop;
   uint32_t begin = tl_parser_advance(parser);
-  if (!tl_parse_loop_names(parser, &loop.names, &loop.name_count))
+  if (!tl_parse_loop_names(parser, &loop->names, &loop->name_count))
     return NULL;
-  loop.value = parse_header(parser);
-  if (!loop.value)
-    return NULL;
-  loop.body = tl_parse_block(parser);
-  if (!loop.body)
-    return NULL;
-  tl_ast node = {.kind = TL_AST_FOR, .for_loop = loop};
-  return tl_parser_node(parser, &node, begin, begin);
+  loop->value = parse_header(parser);
+  loop->body = loop->value ? tl_parse_block(parser) : NULL;
+  return loop->body ? tl_parser_node(parser, &node, begin, begin) : NULL;
 }
 
 // try { … } catch [name] { … }.
 tl_ast *tl_parse_try(tl_parser *parser) {
-  tl_ast_try attempt = {.body = NULL};
+  tl_ast node = {.kind = TL_AST_TRY};
+  tl_ast_try *attempt = &node.attempt;
   uint32_t begin = tl_parser_advance(parser);
-  attempt.body = tl_parse_block(parser);
-  if (!attempt.body ||
+  attempt->body = tl_parse_block(parser);
+  if (!attempt->body ||
       !tl_parser_expect(parser, TL_TOKEN_CATCH, "`catch` after `try { … }`"))
     return NULL;
   if (parser->kind == TL_TOKEN_NAME &&
-      !tl_parse_ident(parser, &attempt.error, "a name"))
+      !tl_parse_ident(parser, &attempt->error, "a name"))
     return NULL;
-  attempt.handler = tl_parse_block(parser);
-  if (!attempt.handler)
-    return NULL;
-  tl_ast node = {.kind = TL_AST_TRY, .attempt = attempt};
-  return tl_parser_node(parser, &node, begin, begin);
+  attempt->handler = tl_parse_block(parser);
+  return attempt->handler ? tl_parser_node(parser, &node, begin, begin) : NULL;
 }

@@ -11,17 +11,19 @@
 
 #include "compiler/parser_internal.h"
 
-// A node over two operands; NULL after a report or without memory.
+// A node over two operands; NULL after a report or without memory, and where
+// there is no right one, which was reported.
 static tl_ast *make_binary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
                            tl_ast *left, tl_ast *right, uint32_t at) {
   tl_ast node = {.kind = kind, .binary = {op, left, right}};
-  return tl_parser_node(parser, &node, left->span.begin, at);
+  return right ? tl_parser_node(parser, &node, left->span.begin, at) : NULL;
 }
 
+// The same over one operand.
 static tl_ast *make_unary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
                           tl_ast *operand, uint32_t at) {
   tl_ast node = {.kind = kind, .unary = {op, operand}};
-  return tl_parser_node(parser, &node, at, at);
+  return operand ? tl_parser_node(parser, &node, at, at) : NULL;
 }
 
 // --- Composition, powers, signs ---
@@ -32,11 +34,8 @@ static tl_ast *parse_compose(tl_parser *parser) {
   while (left && parser->kind == TL_TOKEN_RING) {
     uint32_t at = tl_parser_advance(parser);
     // Operands of ∘ may have calls and indices, but no signs.
-    tl_ast *right = tl_parse_postfix(parser);
-    if (!right)
-      return NULL;
-    left = make_binary(parser, TL_AST_COMPOSE, TL_OPERATOR_COMPOSE, left, right,
-                       at);
+    left = make_binary(parser, TL_AST_COMPOSE, TL_OPERATOR_COMPOSE, left,
+                       tl_parse_postfix(parser), at);
   }
   return left;
 }
@@ -56,8 +55,6 @@ static tl_ast *parse_power(tl_parser *parser) {
   tl_parser_advance(parser);
   tl_ast *exponent = parse_unary(parser);
   parser->depth -= TL_NESTING_SIGN;
-  if (!exponent)
-    return NULL;
   return make_binary(parser, TL_AST_BINARY, TL_OPERATOR_POWER, base, exponent,
                      at);
 }
@@ -81,10 +78,8 @@ static tl_ast *parse_signs(tl_parser *parser) {
   tl_parser_advance(parser);
   tl_ast *operand = parse_signs(parser);
   parser->depth -= TL_NESTING_SIGN;
-  if (!operand)
-    return NULL;
   // A literal of uint64 has no negative value, which would come out positive.
-  if (op == TL_OPERATOR_NEGATE && operand->kind == TL_AST_INT &&
+  if (op == TL_OPERATOR_NEGATE && operand && operand->kind == TL_AST_INT &&
       operand->integer > (uint64_t)INT64_MAX + 1)
     return tl_parser_fail(parser, operand->span,
                           "this number with its minus does not fit int64, "
@@ -182,8 +177,6 @@ static void *report_misread_not(tl_parser *parser, const tl_ast *compare) {
 static tl_ast *finish_compare(tl_parser *parser, tl_ast *left, tl_operator op,
                               uint32_t at) {
   tl_ast *right = parse_level(parser, TL_LEVEL_RANGE);
-  if (!right)
-    return NULL;
   tl_ast *node = make_binary(parser, TL_AST_COMPARE, op, left, right, at);
   if (!node)
     return NULL;
@@ -253,8 +246,6 @@ static tl_ast *parse_operator(tl_parser *parser, tl_ast *left, tl_level level) {
   tl_parser_advance(parser);
   // Tighter than this level only: a - b - c is (a - b) - c.
   tl_ast *right = parse_level(parser, level + 1);
-  if (!right)
-    return NULL;
   return make_binary(parser, kind_of_level(level), (tl_operator)info->op, left,
                      right, at);
 }
@@ -267,8 +258,6 @@ static tl_ast *parse_not(tl_parser *parser) {
   tl_parser_advance(parser);
   tl_ast *operand = parse_level(parser, TL_LEVEL_NOT);
   parser->depth -= TL_NESTING_NOT;
-  if (!operand)
-    return NULL;
   return make_unary(parser, TL_AST_NOT, TL_OPERATOR_NOT, operand, at);
 }
 
@@ -290,28 +279,22 @@ static tl_ast *parse_level(tl_parser *parser, tl_level lowest) {
 
 // --- Pipes ---
 
-// A call of [callee] with [value] before its [arguments].
-static tl_ast *make_piped_call(tl_parser *parser, tl_ast *value, tl_ast *callee,
-                               const tl_argument *arguments, uint32_t count) {
-  tl_argument *all =
-      TL_ARENA_ARRAY(parser->arena, tl_argument, (size_t)count + 1);
-  if (!all)
-    return NULL;
-  // The value before |> is the first argument.
-  all[0] = (tl_argument){
-      .kind = TL_ARGUMENT_POSITIONAL, .span = value->span, .value = value};
-  for (uint32_t i = 0; i < count; i++) all[i + 1] = arguments[i];
-  tl_ast node = {.kind = TL_AST_CALL, .call = {callee, all, count + 1, true}};
-  return tl_parser_node(parser, &node, value->span.begin, callee->span.at);
-}
-
 // Rule 7: if a stage ends in a call, the value goes before its arguments, so x
 // |> f(2) is f(x, 2); else the stage is called with it.
 static tl_ast *apply_stage(tl_parser *parser, tl_ast *value, tl_ast *stage) {
+  tl_ast_call call = {.callee = stage};
   if (stage->kind == TL_AST_CALL && !stage->is_parenthesised)
-    return make_piped_call(parser, value, stage->call.callee,
-                           stage->call.arguments, stage->call.count);
-  return make_piped_call(parser, value, stage, NULL, 0);
+    call = stage->call;
+  tl_argument *all =
+      TL_ARENA_ARRAY(parser->arena, tl_argument, (size_t)call.count + 1);
+  if (!all)
+    return NULL;
+  all[0] = (tl_argument){
+      .kind = TL_ARGUMENT_POSITIONAL, .span = value->span, .value = value};
+  for (uint32_t i = 0; i < call.count; i++) all[i + 1] = call.arguments[i];
+  tl_ast node = {.kind = TL_AST_CALL,
+                 .call = {call.callee, all, call.count + 1, true}};
+  return tl_parser_node(parser, &node, value->span.begin, call.callee->span.at);
 }
 
 // Pipes are looser than all binary operators; a stage is an operand.
@@ -320,9 +303,7 @@ tl_ast *tl_parse_pipe(tl_parser *parser) {
   while (value && parser->kind == TL_TOKEN_PIPE) {
     tl_parser_advance(parser);
     tl_ast *stage = parse_compose(parser);
-    if (!stage)
-      return NULL;
-    value = apply_stage(parser, value, stage);
+    value = stage ? apply_stage(parser, value, stage) : NULL;
   }
   return value;
 }

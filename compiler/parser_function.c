@@ -15,10 +15,9 @@
 static bool parse_pattern(tl_parser *parser, tl_ast_param *param) {
   tl_parser_advance(parser);
   tl_parser_advance(parser);
-  if (parser->kind != TL_TOKEN_TYPE) {
-    tl_parser_unexpected(parser, "a type such as `N * float64` after `::`");
-    return false;
-  }
+  if (parser->kind != TL_TOKEN_TYPE)
+    return tl_parser_unexpected(parser,
+                                "a type such as `N * float64` after `::`");
   param->pattern = tl_parse_type(parser);
   return param->pattern != NULL;
 }
@@ -41,9 +40,8 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
     param->kind = TL_AST_PARAM_REST;
   } else if (parser->kind == TL_TOKEN_STAR) {
     // *args of other languages.
-    tl_parser_fail_here(
+    return tl_parser_fail_here(
         parser, "a parameter takes the rest of the arguments as ...name");
-    return false;
   }
   if (!tl_parse_ident(parser, &ident, "the name of a parameter"))
     return false;
@@ -78,12 +76,10 @@ static bool check_names(tl_parser *parser, const tl_ast_function *function) {
   for (uint32_t i = 0; i < function->count; i++) {
     const tl_ast_param *param = &function->params[i];
     for (uint32_t j = 0; j < i; j++)
-      if (function->params[j].name == param->name &&
-          !is_anonymous(param->name)) {
-        tl_parser_fail(parser, param->span, "two parameters are called `%s`",
-                       param->name->text);
-        return false;
-      }
+      if (function->params[j].name == param->name && !is_anonymous(param->name))
+        return tl_parser_fail(parser, param->span,
+                              "two parameters are called `%s`",
+                              param->name->text);
   }
   return true;
 }
@@ -97,23 +93,19 @@ static bool check_order(tl_parser *parser, const tl_ast_function *function) {
     // Kinds are in the order of the enumeration, but of REST there is one.
     bool is_second_rest =
         param->kind == TL_AST_PARAM_REST && before->kind == TL_AST_PARAM_REST;
-    if (param->kind < before->kind || is_second_rest) {
-      tl_parser_fail(parser, param->span,
-                     "parameters come in this order: required, with a "
-                     "default (x = 1), one ...rest, named (x: 1)");
-      return false;
-    }
+    if (param->kind < before->kind || is_second_rest)
+      return tl_parser_fail(parser, param->span,
+                            "parameters come in this order: required, with a "
+                            "default (x = 1), one ...rest, named (x: 1)");
   }
   return true;
 }
 
 // What is wrong with the parameters as a whole; false after a report.
 static bool check_params(tl_parser *parser, const tl_ast_function *function) {
-  if (function->count > PARAMS_MAX) {
-    tl_parser_fail(parser, function->params[PARAMS_MAX].span,
-                   "a function has at most %d parameters", PARAMS_MAX);
-    return false;
-  }
+  if (function->count > PARAMS_MAX)
+    return tl_parser_fail(parser, function->params[PARAMS_MAX].span,
+                          "a function has at most %d parameters", PARAMS_MAX);
   return check_order(parser, function) && check_names(parser, function);
 }
 

@@ -73,7 +73,8 @@ bool tl_token_begins(const tl_parser *parser, const tl_token *token,
 void tl_parser_pass_brace(tl_parser *parser, uint32_t opening);
 
 // Reports an error, unless one was reported since the statement began (panic).
-// Returns NULL, for the caller to return; so do all that report.
+// Returns NULL, for the caller to return, also as its false; so do all that
+// report.
 void *tl_parser_fail(tl_parser *parser, tl_span span, const char *format, ...)
     TL_PRINTF(3, 4);
 // The same at the current token.

@@ -55,11 +55,10 @@ static bool parse_argument(tl_parser *parser, tl_argument *out) {
   if (report_keyword_argument(parser))
     return false;
   if (tl_token_infos[parser->kind].is_word &&
-      tl_parser_peek(parser, 1) == TL_TOKEN_COLON) {
-    tl_parser_fail_here(parser, "`%s` is a keyword and cannot name an argument",
-                        tl_token_infos[parser->kind].text);
-    return false;
-  }
+      tl_parser_peek(parser, 1) == TL_TOKEN_COLON)
+    return tl_parser_fail_here(parser,
+                               "`%s` is a keyword and cannot name an argument",
+                               tl_token_infos[parser->kind].text);
   uint32_t begin = tl_parser_token(parser)->begin;
   bool is_spread = tl_parser_accept(parser, TL_TOKEN_ELLIPSIS);
   // The caret of a spread argument is at its points.
@@ -229,10 +228,8 @@ static bool parse_word(tl_parser *parser, tl_ident *out) {
   bool is_word =
       parser->kind == TL_TOKEN_NAME || tl_token_infos[parser->kind].is_word;
   // `∈` is `in` elsewhere, but no field.
-  if (!is_word || (parser->kind == TL_TOKEN_IN && *text != 'i')) {
-    tl_parser_unexpected(parser, "a field's name after `.`");
-    return false;
-  }
+  if (!is_word || (parser->kind == TL_TOKEN_IN && *text != 'i'))
+    return tl_parser_unexpected(parser, "a field's name after `.`");
   out->name = tl_names_get_nfc(parser->names, text, nbytes);
   out->span = tl_token_span(token);
   tl_parser_advance(parser);
@@ -278,15 +275,14 @@ static tl_ast *parse_field(tl_parser *parser, tl_ast *object) {
 
 // x² and x³ are powers with an exponent that nobody wrote.
 static tl_ast *parse_superscript(tl_parser *parser, tl_ast *base) {
-  uint64_t value = parser->kind == TL_TOKEN_SQUARE ? 2 : 3;
+  tl_ast number = {.kind = TL_AST_INT,
+                   .integer = parser->kind == TL_TOKEN_SQUARE ? 2 : 3};
   uint32_t at = tl_parser_advance(parser);
-  tl_ast number = {.kind = TL_AST_INT, .integer = value};
-  tl_ast *exponent = tl_parser_node(parser, &number, at, at);
-  if (!exponent)
-    return NULL;
   tl_ast node = {.kind = TL_AST_BINARY,
-                 .binary = {TL_OPERATOR_POWER, base, exponent}};
-  return tl_parser_node(parser, &node, base->span.begin, at);
+                 .binary = {TL_OPERATOR_POWER, base,
+                            tl_parser_node(parser, &number, at, at)}};
+  return node.binary.right ? tl_parser_node(parser, &node, base->span.begin, at)
+                           : NULL;
 }
 
 // From the inside out: each step takes the operand so far as its object.

@@ -31,11 +31,10 @@ tl_ast *tl_parse_list_item(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
   if (!tl_parser_accept(parser, TL_TOKEN_ELLIPSIS))
     return tl_parse_expr(parser);
-  tl_ast *operand = tl_parse_expr(parser);
-  if (!operand)
-    return NULL;
-  tl_ast node = {.kind = TL_AST_SPREAD, .unary = {.operand = operand}};
-  return tl_parser_node(parser, &node, begin, begin);
+  tl_ast node = {.kind = TL_AST_SPREAD,
+                 .unary = {.operand = tl_parse_expr(parser)}};
+  return node.unary.operand ? tl_parser_node(parser, &node, begin, begin)
+                            : NULL;
 }
 
 // Pushes further items, from the comma behind the first on.
@@ -59,9 +58,8 @@ static bool push_rest(tl_parser *parser, tl_token_kind closing) {
 static tl_ast *parse_items(tl_parser *parser, tl_ast_kind kind, tl_ast *first,
                            tl_token_kind closing, uint32_t opening) {
   size_t mark = parser->scratch_used;
-  if (first && !tl_parser_push(parser, &first, sizeof first))
-    return NULL;
-  if (first && !push_rest(parser, closing))
+  if (first && (!tl_parser_push(parser, &first, sizeof first) ||
+                !push_rest(parser, closing)))
     return NULL;
   return finish_items(parser, kind, mark, closing, opening);
 }
@@ -154,24 +152,23 @@ static tl_ast *parse_array(tl_parser *parser) {
 
 // --- Records ---
 
-// Whether a token may be a record's key: a name, a string, or a keyword, which
-// is reported later.
+// Whether a token before a colon is a record's key itself: a name, a string, or
+// a keyword, which is reported later. true and false are values.
 static bool is_key(tl_token_kind kind) {
   return kind == TL_TOKEN_NAME || kind == TL_TOKEN_STRING ||
-         tl_token_infos[kind].is_word;
+         (tl_token_infos[kind].is_word && kind != TL_TOKEN_TRUE &&
+          kind != TL_TOKEN_FALSE);
 }
 
 // A key that is a name or a string, as a name.
 static bool parse_key(tl_parser *parser, tl_entry *entry) {
   tl_ident ident;
   entry->key_span = tl_token_span(tl_parser_token(parser));
-  if (tl_token_infos[parser->kind].is_word) {
-    tl_parser_fail(parser, entry->key_span,
-                   "`%s` is a keyword: as a key it is written \"%s\": …",
-                   tl_token_infos[parser->kind].text,
-                   tl_token_infos[parser->kind].text);
-    return false;
-  }
+  if (tl_token_infos[parser->kind].is_word)
+    return tl_parser_fail(parser, entry->key_span,
+                          "`%s` is a keyword: as a key it is written \"%s\": …",
+                          tl_token_infos[parser->kind].text,
+                          tl_token_infos[parser->kind].text);
   // A string key has its bytes as they are; a name its normal form.
   if (parser->kind == TL_TOKEN_STRING
           ? !tl_parse_quoted(parser, &ident)
@@ -179,13 +176,6 @@ static bool parse_key(tl_parser *parser, tl_entry *entry) {
     return false;
   entry->key = ident.name;
   return true;
-}
-
-// Whether a word or a string stands before a colon: then it is the key itself.
-// true and false are values.
-static bool at_word_key(const tl_parser *parser) {
-  return is_key(parser->kind) && tl_parser_peek(parser, 1) == TL_TOKEN_COLON &&
-         parser->kind != TL_TOKEN_TRUE && parser->kind != TL_TOKEN_FALSE;
 }
 
 // A key that is an expression.
@@ -205,9 +195,11 @@ static bool parse_entry(tl_parser *parser, tl_entry *entry) {
                         "`...` spreads into lists, arrays and calls, not into "
                         "records"))
     return false;
-  bool has_key = entry->computed != NULL ||
-                 (at_word_key(parser) ? parse_key(parser, entry)
-                                      : parse_computed(parser, entry));
+  bool is_word =
+      is_key(parser->kind) && tl_parser_peek(parser, 1) == TL_TOKEN_COLON;
+  bool has_key =
+      entry->computed != NULL ||
+      (is_word ? parse_key(parser, entry) : parse_computed(parser, entry));
   if (!has_key ||
       !tl_parser_expect(parser, TL_TOKEN_COLON, "`:` after a record's key"))
     return false;
@@ -245,10 +237,10 @@ static tl_ast *parse_record(tl_parser *parser, tl_ast *key, uint32_t opening) {
   uint32_t begin = parser->tokens.items[opening].begin;
   size_t mark = parser->scratch_used;
   tl_ast node = {.kind = TL_AST_RECORD};
-  if (!key)
+  if (!key) {
     tl_parser_advance(parser);
-  if (!key && parser->kind == TL_TOKEN_COLON)
-    tl_parser_advance(parser);  // (:)
+    tl_parser_accept(parser, TL_TOKEN_COLON);  // (:)
+  }
   for (bool is_first = true; parser->kind != TL_TOKEN_PAREN_END;
        is_first = false) {
     tl_entry entry = {.computed = is_first ? key : NULL};
@@ -294,12 +286,11 @@ static tl_ast *parse_operator(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   const tl_token_info *info = &tl_token_infos[token->kind];
   if (token->kind == TL_TOKEN_NOT || token->kind == TL_TOKEN_DOTS ||
-      token->kind == TL_TOKEN_RING || token->kind == TL_TOKEN_NOT_IN) {
+      token->kind == TL_TOKEN_RING || token->kind == TL_TOKEN_NOT_IN)
     return tl_parser_fail(parser, tl_token_span(token),
                           "`%s` does not stand for a function: write one, as "
                           "in x => not x",
                           info->text);
-  }
   tl_parser_advance(parser);
   tl_parser_advance(parser);
   tl_ast node = {.kind = TL_AST_OPERATOR, .op = (tl_operator)info->op};
@@ -310,11 +301,9 @@ static tl_ast *parse_operator(tl_parser *parser) {
 // seen later (finish_paren).
 static bool at_record(const tl_parser *parser) {
   tl_token_kind first = tl_parser_peek(parser, 1);
-  tl_token_kind second = tl_parser_peek(parser, 2);
-  if (first == TL_TOKEN_COLON)
-    return second == TL_TOKEN_PAREN_END;
-  return is_key(first) && first != TL_TOKEN_TRUE && first != TL_TOKEN_FALSE &&
-         second == TL_TOKEN_COLON;
+  return tl_parser_peek(parser, 2) ==
+             (first == TL_TOKEN_COLON ? TL_TOKEN_PAREN_END : TL_TOKEN_COLON) &&
+         (first == TL_TOKEN_COLON || is_key(first));
 }
 
 // Reports (a = 1), a habit from calls and records elsewhere.

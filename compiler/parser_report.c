@@ -86,11 +86,10 @@ static void *bad_number_name(tl_parser *parser, const tl_token *token) {
   const char *name = tl_parser_quote(parser, token->other, token->end, "x");
   tl_span span = {token->begin, token->end, token->other};
   if (tl_token_begins(parser, token, "0x") ||
-      tl_token_begins(parser, token, "0X")) {
+      tl_token_begins(parser, token, "0X"))
     return tl_parser_fail(parser, span,
                           "a hexadecimal number is 0x and the digits 0-9, "
                           "a-f, as in 0xff");
-  }
   // 1__0 or 1_: the underscore does not stand between two digits.
   if (name[0] == '_')
     return tl_parser_fail(parser, span,
@@ -358,12 +357,11 @@ static const char *stranded_bracket(tl_parser *parser, const tl_token *token) {
   if (!(token->flags & TL_TOKEN_IS_FIRST))
     return NULL;
   if (token->kind == TL_TOKEN_PAREN || token->kind == TL_TOKEN_BRACKET ||
-      token->kind == TL_TOKEN_DOT) {
+      token->kind == TL_TOKEN_DOT)
     return compose(parser,
                    "`%s` does not go on with the line above: end that line "
                    "with it, or with a comma",
                    tl_token_infos[token->kind].text);
-  }
   return NULL;
 }
 
@@ -464,8 +462,7 @@ bool tl_parser_close(tl_parser *parser, tl_token_kind kind, uint32_t opening) {
       parser, "`,` or `%s` (of the `%s` at %s)", tl_token_infos[kind].text,
       tl_token_infos[parser->tokens.items[opening].kind].text,
       spell_place(parser, offset));
-  tl_parser_unexpected(parser, expected);
-  return false;
+  return tl_parser_unexpected(parser, expected);
 }
 
 // --- After a whole statement ---
@@ -542,6 +539,5 @@ void *tl_parser_bad_end(tl_parser *parser) {
 bool tl_parser_expect(tl_parser *parser, tl_token_kind kind, const char *what) {
   if (tl_parser_accept(parser, kind))
     return true;
-  tl_parser_unexpected(parser, what);
-  return false;
+  return tl_parser_unexpected(parser, what);
 }

@@ -82,11 +82,11 @@ static const char *const no_targets[TL_AST_KIND_COUNT] = {
 // Reports that an expression cannot be assigned. Returns false.
 static bool report_target(tl_parser *parser, const tl_ast *ast) {
   const char *message = no_targets[ast->kind];
-  tl_parser_fail(parser, ast->span, "%s",
-                 message ? message
-                         : "left of `=` stands a name, an index or a field; "
-                           "`==` compares");
-  return false;
+  return tl_parser_fail(parser, ast->span, "%s",
+                        message
+                            ? message
+                            : "left of `=` stands a name, an index or a field; "
+                              "`==` compares");
 }
 
 // The outermost step of a place: an index or a field.
@@ -147,11 +147,10 @@ static bool make_target_list(tl_parser *parser, const tl_ast *ast,
                      &out->targets[i]))
       return false;
     out->targets[i].is_rest = is_rest;
-    if (is_rest && rest != NULL) {
-      tl_parser_fail(parser, item->span,
-                     "one target takes the rest: there is ... before already");
-      return false;
-    }
+    if (is_rest && rest != NULL)
+      return tl_parser_fail(
+          parser, item->span,
+          "one target takes the rest: there is ... before already");
     rest = is_rest ? item : rest;
   }
   return true;
@@ -341,20 +340,18 @@ static tl_ast *parse_values_or_assign(tl_parser *parser) {
 // fn name(…) …: the statement, with the documentation above it.
 static tl_ast *parse_define(tl_parser *parser) {
   const tl_token *first = tl_parser_token(parser);
-  tl_ast_define define = {.function = NULL};
+  tl_ast node = {.kind = TL_AST_DEFINE};
+  tl_ast_define *define = &node.define;
   tl_parser_advance(parser);
-  if (!tl_parse_ident(parser, &define.name, "the name of a function"))
+  if (!tl_parse_ident(parser, &define->name, "the name of a function"))
     return NULL;
-  uint32_t at = define.name.span.begin;
-  define.function =
-      tl_parse_function(parser, define.name.name, first->begin, at);
-  if (!define.function)
-    return NULL;
-  tl_ast_function *function = &define.function->function;
-  if (!take_doc(parser, first, &function->doc, &function->doc_nbytes))
-    return NULL;
-  tl_ast node = {.kind = TL_AST_DEFINE, .define = define};
-  return tl_parser_node(parser, &node, first->begin, at);
+  uint32_t at = define->name.span.begin;
+  tl_ast *f = tl_parse_function(parser, define->name.name, first->begin, at);
+  define->function = f;
+  return f != NULL && take_doc(parser, first, &f->function.doc,
+                               &f->function.doc_nbytes)
+             ? tl_parser_node(parser, &node, first->begin, at)
+             : NULL;
 }
 
 // --- global, return, break, continue ---
@@ -367,14 +364,14 @@ static bool parse_name(tl_parser *parser, tl_ident *out) {
 static tl_ast *parse_global(tl_parser *parser) {
   tl_ast node = {.kind = TL_AST_GLOBAL};
   uint32_t begin = tl_parser_advance(parser);
-  if (!tl_parse_names(parser, parse_name, TL_TOKEN_END, &node.idents.names,
-                      &node.idents.count))
-    return NULL;
-  if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
-                        "`global` only names variables: assign to them in a "
-                        "statement of its own"))
-    return NULL;
-  return tl_parser_node(parser, &node, begin, begin);
+  return tl_parse_names(parser, parse_name, TL_TOKEN_END, &node.idents.names,
+                        &node.idents.count) &&
+                 !tl_parser_rejects(
+                     parser, TL_TOKEN_ASSIGN,
+                     "`global` only names variables: assign to them in a "
+                     "statement of its own")
+             ? tl_parser_node(parser, &node, begin, begin)
+             : NULL;
 }
 
 // `return`, with one value, several as a list, or none.
@@ -422,10 +419,10 @@ static bool parse_file_import(tl_parser *parser, tl_ast_import *import) {
     return parse_alias(parser, import);
   if (parser->kind == TL_TOKEN_PAREN)
     return parse_imported_names(parser, import);
-  tl_parser_fail(parser, tl_token_span(token),
-                 "an imported file needs a name, import \"…\" as m, or the "
-                 "names that are taken from it, import \"…\" (a, b)");
-  return false;
+  return tl_parser_fail(
+      parser, tl_token_span(token),
+      "an imported file needs a name, import \"…\" as m, or the "
+      "names that are taken from it, import \"…\" (a, b)");
 }
 
 // import name [as alias]; dots and lists are reported.
@@ -438,14 +435,12 @@ static bool parse_module_import(tl_parser *parser, tl_ast_import *import) {
     return parse_alias(parser, import);
   // import a.b, import a (x) and import a, b of other languages.
   if (parser->kind == TL_TOKEN_DOT || parser->kind == TL_TOKEN_PAREN ||
-      parser->kind == TL_TOKEN_COMMA) {
-    tl_parser_fail_here(
+      parser->kind == TL_TOKEN_COMMA)
+    return tl_parser_fail_here(
         parser,
         "a module is imported whole, one a line: import %s, then "
         "%s.name",
         ident.name->text, ident.name->text);
-    return false;
-  }
   return true;
 }
 
@@ -539,9 +534,9 @@ tl_ast *tl_parse_statement(tl_parser *parser) {
       return parse_jump(parser, TL_AST_CONTINUE);
     case TL_TOKEN_FN:
       // fn (x) … is a function as a value.
-      if (tl_parser_peek(parser, 1) != TL_TOKEN_PAREN)
-        return parse_define(parser);
-      return parse_values_or_assign(parser);
+      return tl_parser_peek(parser, 1) == TL_TOKEN_PAREN
+                 ? parse_values_or_assign(parser)
+                 : parse_define(parser);
     default:
       if (begins_with_operator(parser))
         return report_leading_operator(parser);

@@ -139,18 +139,16 @@ static bool push_hole(tl_parser *parser, const tl_token *opening,
     part.format_nbytes = (uint32_t)strlen(format);
   }
   // The braces hold nothing.
-  if (parser->kind == TL_TOKEN_TAIL || parser->kind == TL_TOKEN_MIDDLE) {
-    tl_parser_fail(parser, part.span,
-                   "a hole is empty: braces as text are written {{ }}, or "
-                   "r\"…\" holds text without holes");
-    return false;
-  }
-  if (format == NULL && is_digits(parser, opening->end)) {
-    tl_parser_fail(parser, part.span,
-                   "a hole of digits: braces as text are written {{ }}, or "
-                   "r\"…\" holds text without holes, such as r\"[0-9]{2}\"");
-    return false;
-  }
+  if (parser->kind == TL_TOKEN_TAIL || parser->kind == TL_TOKEN_MIDDLE)
+    return tl_parser_fail(
+        parser, part.span,
+        "a hole is empty: braces as text are written {{ }}, or "
+        "r\"…\" holds text without holes");
+  if (format == NULL && is_digits(parser, opening->end))
+    return tl_parser_fail(
+        parser, part.span,
+        "a hole of digits: braces as text are written {{ }}, or "
+        "r\"…\" holds text without holes, such as r\"[0-9]{2}\"");
   // Any expression, even one with strings that have holes.
   part.value = tl_parse_expr(parser);
   if (!part.value || report_braces(parser, &part) ||
@@ -158,12 +156,10 @@ static bool push_hole(tl_parser *parser, const tl_token *opening,
        !push_source(parser, opening->end, &part)) ||
       !read_format(parser, &part))
     return false;
-  if (parser->kind != TL_TOKEN_TAIL && parser->kind != TL_TOKEN_MIDDLE) {
-    tl_parser_unexpected(parser,
-                         "`}` or `:` and a format after the value of "
-                         "a hole (r\"…\" holds text without holes)");
-    return false;
-  }
+  if (parser->kind != TL_TOKEN_TAIL && parser->kind != TL_TOKEN_MIDDLE)
+    return tl_parser_unexpected(parser,
+                                "`}` or `:` and a format after the value of "
+                                "a hole (r\"…\" holds text without holes)");
   part.span.end = tl_parser_token(parser)->begin + 1;
   return tl_parser_push(parser, &part, sizeof part);
 }
