@@ -55,11 +55,7 @@ typedef struct tl_builder {
   int32_t function_capacity;
   uint32_t path_capacity, shape_capacity, group_capacity, key_capacity,
       name_capacity, prototype_capacity;
-  // For repeated keys: how many record literals were lowered, and for each name
-  // (by id) the last of them that has it.
-  uint32_t record;
-  uint32_t *recorded_in;
-  uint32_t recorded_capacity;
+  uint32_t record;     // how many record literals were lowered
   uint32_t item_path;  // + 1: the path of x[i]; 0: not made yet
   bool failed;         // tl_fail was called (memory, a wrong type literal)
   // The text will be debugged: variables live until their function ends, and
@@ -308,11 +304,14 @@ int32_t tl_lower_failed(tl_lower *l, int32_t want, tl_span span);
 // A constant that is a string.
 void tl_load_string(tl_lower *l, int32_t into, const char *text, size_t nbytes,
                     tl_span span);
-// A string of the unit's names, borrowed, made if need be; NULL without
-// memory.
+// A new string of the unit's, borrowed; NULL without memory.
 tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes);
-// Its index among the names. [text] need not end in a zero byte.
-uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes);
+// The index of a name among those of the unit, made if need be.
+uint32_t tl_unit_name(tl_builder *b, const tl_name *name);
+// The same of a text, which need not end in a zero byte.
+uint32_t tl_unit_text(tl_builder *b, const char *text, size_t nbytes);
+// The string of a name in the unit, borrowed; NULL without memory.
+tl_string *tl_unit_named(tl_builder *b, const tl_name *name);
 
 // The index of a list of field names in the unit.
 uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,

@@ -31,8 +31,8 @@ int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right) {
   return tl_lower_expr(l, left, copy ? tl_temp(l) : -1);
 }
 
-// The right operand. Nobody else sees the list of t in ("+", "-"), so it may be a
-// constant.
+// The right operand. Nobody else sees the list of t in ("+", "-"), so it may be
+// a constant.
 static int32_t lower_right(tl_lower *l, tl_operator op, tl_ast *ast) {
   const bool looks_through = op == TL_OPERATOR_IN || op == TL_OPERATOR_NOT_IN;
   if (!looks_through || ast->kind != TL_AST_LIST)
@@ -132,7 +132,7 @@ int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
     if (known.kind != TL_KNOWN_NOTHING && !is_value)
       return tl_lower_known(l, module, field, ast->span, want);
   }
-  uint32_t name = tl_unit_name(l->b, field->text, field->nbytes);
+  uint32_t name = tl_unit_name(l->b, field);
   if (tl_is_own_variable(l, object))
     tl_unit_field_path(l->b, name);
   return lower1(l, TL_BC_GETF, object, name, want, ast->span);

@@ -91,8 +91,8 @@ void tl_use_variables(tl_lower *l, tl_span span) {
 // Whether all that the function does with a variable is to read the kind or the
 // message of the error that it has.
 static bool reads_text(const tl_lower *l, int32_t slot) {
-  const uint32_t kind = tl_unit_name(l->b, "kind", 4);
-  const uint32_t message = tl_unit_name(l->b, "message", 7);
+  const uint32_t kind = tl_unit_text(l->b, "kind", 4);
+  const uint32_t message = tl_unit_text(l->b, "message", 7);
   for (int32_t b = 0; b < l->f->block_count; b++) {
     const tl_cfg_block *block = &l->f->blocks[b];
     for (int32_t i = 0; i < block->count; i++) {
@@ -139,8 +139,7 @@ void tl_function_end(tl_lower *l, int32_t value, tl_span span) {
   for (tl_variable *v = l->scope->variables; v != NULL; v = v->next) {
     if (v->is_global || v->index < 0)
       continue;
-    p->slot_names[v->index] =
-        tl_unit_string(l->b, v->name->text, v->name->nbytes);
+    p->slot_names[v->index] = tl_unit_named(l->b, v->name);
   }
   tl_definite(l->b, l->f, l->scope);
 }
@@ -180,7 +179,7 @@ static void describe_params(tl_lower *l, tl_ast_function *function) {
     tl_ast_param *param = &function->params[i];
     tl_function_param *out = &p->params[i];
     out->kind = tl_param_kind_of(param);
-    out->name = tl_unit_string(l->b, param->name->text, param->name->nbytes);
+    out->name = tl_unit_named(l->b, param->name);
     p->has_rest = p->has_rest || out->kind == TL_PARAM_REST;
     if (out->kind == TL_PARAM_REQUIRED)
       p->least_count = i + 1;
@@ -240,10 +239,8 @@ static void name_captures(tl_builder *b, tl_closure_group *group,
   tl_string **names = tl_unit_room(b, sizeof *names * group->capture_count);
   if (names == NULL)
     return;
-  for (uint32_t i = 0; i < group->capture_count; i++) {
-    const tl_name *name = group->captures[i]->name;
-    names[i] = tl_unit_string(b, name->text, name->nbytes);
-  }
+  for (uint32_t i = 0; i < group->capture_count; i++)
+    names[i] = tl_unit_named(b, group->captures[i]->name);
   for (uint32_t i = 0; i < group->count; i++) members[i]->capture_names = names;
 }
 

@@ -345,26 +345,6 @@ bool tl_lower_few(tl_lower *l, const tl_builtin *builtin, tl_ast *ast,
   return true;
 }
 
-// Whether the record that is being lowered, the [b->record]th, has had the
-// name already; notes that it has now. The table is shared by all records, so
-// that none has to clear it.
-static bool is_repeated(tl_builder *b, const tl_name *name) {
-  if (name->id >= b->recorded_capacity) {
-    // Names may have been added since; the table covers all that there are.
-    uint32_t capacity = b->names->count;
-    uint32_t *in = TL_ARENA_ARRAY(b->arena, uint32_t, capacity);
-    if (in == NULL)
-      return false;
-    if (b->recorded_capacity > 0)
-      memcpy(in, b->recorded_in, b->recorded_capacity * sizeof *in);
-    b->recorded_in = in;
-    b->recorded_capacity = capacity;
-  }
-  bool is = b->recorded_in[name->id] == b->record;
-  b->recorded_in[name->id] = b->record;
-  return is;
-}
-
 // The name by which a repeated key is found. An integer or a bool is no
 // string, so it gets a name that no string can have: \xff is not UTF-8. NULL:
 // only the run knows the key.
@@ -387,7 +367,10 @@ static void check_repeated(tl_lower *l, const tl_ast_record *record) {
   for (uint32_t i = 0; i < record->count; i++) {
     const tl_entry *entry = &record->entries[i];
     const tl_name *name = name_of_key(l, entry);
-    if (name == NULL || !is_repeated(l->b, name))
+    bool is_repeated = name != NULL && name->notes->record == l->b->record;
+    if (name != NULL)
+      name->notes->record = l->b->record;
+    if (!is_repeated)
       continue;
     bool is_field = entry->key != NULL;
     tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, entry->key_span,
@@ -459,7 +442,7 @@ static void lower_part(tl_lower *l, tl_part *part, int32_t slot) {
   }
   int32_t value = tl_lower_expr(l, part->value, -1);
   tl_emit1x(l, TL_BC_FORMAT, slot, value,
-            tl_unit_name(l->b, part->format == NULL ? "" : part->format,
+            tl_unit_text(l->b, part->format == NULL ? "" : part->format,
                          part->format_nbytes),
             part->value->span);
   l->top = mark;

@@ -24,8 +24,7 @@ static void check_set(tl_lower *l, const tl_variable *v, tl_span span) {
   if (l->assigned_in[v->index] == l->block)
     return;
   l->assigned_in[v->index] = l->block;
-  tl_emit1x(l, TL_BC_CHECKSET, -1, v->index,
-            tl_unit_name(l->b, v->name->text, v->name->nbytes), span);
+  tl_emit1x(l, TL_BC_CHECKSET, -1, v->index, tl_unit_name(l->b, v->name), span);
 }
 
 // The first read of a module variable that a statement changes. From here to
@@ -93,7 +92,7 @@ static void emit_import(tl_lower *l, int32_t want, const char *prefix,
     return;
   memcpy(spec, prefix, first);
   memcpy(spec + first, text, nbytes);
-  tl_emit_x(l, TL_BC_IMPORT, want, tl_unit_name(l->b, spec, first + nbytes),
+  tl_emit_x(l, TL_BC_IMPORT, want, tl_unit_text(l->b, spec, first + nbytes),
             span);
 }
 
@@ -197,8 +196,7 @@ void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,
 // compilation.
 void tl_emit_field(tl_lower *l, int32_t result, int32_t object,
                    const tl_name *name, tl_span span) {
-  tl_emit1x(l, TL_BC_GETF, result, object,
-            tl_unit_name(l->b, name->text, name->nbytes), span);
+  tl_emit1x(l, TL_BC_GETF, result, object, tl_unit_name(l->b, name), span);
 }
 
 // Imports a module and assigns it, or the names taken from it.

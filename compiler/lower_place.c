@@ -181,8 +181,7 @@ static void plan_path(tl_lower *l, tl_target_place *out) {
     const tl_ast_step *from = &target->steps[i];
     // A step is a field if it has a name, else an index.
     if (from->field.name != NULL)
-      steps[i].field = tl_unit_string(l->b, from->field.name->text,
-                                      from->field.name->nbytes);
+      steps[i].field = tl_unit_named(l->b, from->field.name);
     else
       describe_step(l, out->path, &steps[i], from->items, from->count);
   }

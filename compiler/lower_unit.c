@@ -161,8 +161,38 @@ void tl_load_function(tl_lower *l, int32_t into, tl_prototype *function,
       l, into, (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = function}, span);
 }
 
+// Borrowed by prototypes and messages without a count.
 tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes) {
-  uint32_t index = tl_unit_name(b, text, nbytes);
+  tl_string *string = tl_string_new(b->vm, text, nbytes);
+  b->failed |= string == NULL;
+  if (string == NULL)
+    return NULL;
+  string->head.flags |= TL_IMMORTAL;
+  return adopt(b, (tl_slot){.tag = TL_TAG_STRING, .string = string}) ? string
+                                                                     : NULL;
+}
+
+// A name without memory was noted in the arena, whose failure ends it all.
+uint32_t tl_unit_name(tl_builder *b, const tl_name *name) {
+  tl_unit *unit = b->unit;
+  if (name == NULL || name->notes->unit > 0)
+    return name == NULL ? 0 : name->notes->unit - 1;
+  tl_string *string = tl_unit_string(b, name->text, name->nbytes);
+  if (string == NULL ||
+      !tl_arena_more(b->arena, &unit->names, &b->name_capacity,
+                     unit->name_count, sizeof *unit->names))
+    return 0;
+  unit->names[unit->name_count] = string;
+  name->notes->unit = ++unit->name_count;
+  return unit->name_count - 1;
+}
+
+uint32_t tl_unit_text(tl_builder *b, const char *text, size_t nbytes) {
+  return tl_unit_name(b, tl_names_get(b->names, text, nbytes));
+}
+
+tl_string *tl_unit_named(tl_builder *b, const tl_name *name) {
+  uint32_t index = tl_unit_name(b, name);
   return b->unit->name_count == 0 ? NULL : b->unit->names[index];
 }
 
@@ -179,33 +209,8 @@ uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
   if (keys->names == NULL)
     return 0;
   for (uint32_t i = 0; i < count; i++)
-    keys->names[i] = tl_unit_string(b, names[i]->text, names[i]->nbytes);
+    keys->names[i] = tl_unit_named(b, names[i]);
   return unit->key_count++;
-}
-
-// Only the last 64 names are searched: those that were asked for last come
-// again soonest, and a long unit must not cost the square of its names.
-uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
-  tl_unit *unit = b->unit;
-  uint32_t look = unit->name_count > 64 ? unit->name_count - 64 : 0;
-  for (uint32_t i = unit->name_count; i-- > look;)
-    if (unit->names[i]->length == nbytes &&
-        memcmp(unit->names[i]->text, text, nbytes) == 0)
-      return i;
-  if (!tl_arena_more(b->arena, &unit->names, &b->name_capacity,
-                     unit->name_count, sizeof *unit->names))
-    return 0;
-  tl_string *string = tl_string_new(b->vm, text, nbytes);
-  if (string == NULL) {
-    b->failed = true;
-    return 0;
-  }
-  // Borrowed by prototypes and messages without a count.
-  string->head.flags |= TL_IMMORTAL;
-  if (!adopt(b, (tl_slot){.tag = TL_TAG_STRING, .string = string}))
-    return 0;
-  unit->names[unit->name_count] = string;
-  return unit->name_count++;
 }
 
 // --- Functions, paths, calls ------------------------------------------------
@@ -224,8 +229,8 @@ tl_prototype *tl_unit_prototype(tl_builder *b, const tl_name *name) {
   p->head.flags = TL_IMMORTAL;
   p->head.count = 1;
   p->unit = unit;
-  p->name = name == NULL ? tl_unit_string(b, "", 0)
-                         : tl_unit_string(b, name->text, name->nbytes);
+  p->name =
+      tl_unit_named(b, name == NULL ? tl_names_get(b->names, "", 0) : name);
   p->index = unit->prototype_count;
   unit->prototypes[unit->prototype_count++] = p;
   return p;
@@ -290,7 +295,8 @@ uint32_t tl_unit_item_path(tl_builder *b) {
   return path;
 }
 
-// Only the last paths are searched, as with names.
+// Only the last 64 paths are searched: those that were asked for last come
+// again soonest, and a long unit must not cost the square of its paths.
 void tl_unit_field_path(tl_builder *b, uint32_t name) {
   const tl_unit *unit = b->unit;
   if (unit->name_count == 0)
@@ -320,7 +326,7 @@ uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call) {
     const tl_argument *a = &call->arguments[i];
     arguments[i].kind = (uint8_t)a->kind;
     if (a->name != NULL)
-      arguments[i].name = tl_unit_string(b, a->name->text, a->name->nbytes);
+      arguments[i].name = tl_unit_named(b, a->name);
   }
   if (index == 1)
     unit->shapes[0] = (tl_call_shape){.count = 0};

@@ -1,7 +1,6 @@
 // The table of names: open addressing with linear probing, at most half full.
 //
-// Interning makes a comparison of names one of pointers, and the id of a name
-// an index into side tables of later stages.
+// Interning makes a comparison of names one of pointers.
 
 #include "compiler/names.h"
 
@@ -56,18 +55,19 @@ static bool grow(tl_names *names) {
   return true;
 }
 
-// A new name with a copy of its text and the next id; NULL when memory fails.
+// A new name with a copy of its text; NULL when memory fails.
 static tl_name *add_name(tl_names *names, const char *text, size_t nbytes,
                          uint32_t hash) {
-  tl_name *name = TL_ARENA_NEW(names->arena, tl_name);
+  struct {
+    tl_name name;
+    tl_name_notes notes;
+  } *made = tl_arena_alloc(names->arena, sizeof *made);
   char *copy = tl_arena_text(names->arena, text, nbytes);
-  if (!name || !copy)
+  if (!made || !copy)
     return NULL;
-  *name = (tl_name){.text = copy,
-                    .nbytes = (uint32_t)nbytes,
-                    .hash = hash,
-                    .id = names->count++};
-  return name;
+  made->name = (tl_name){copy, (uint32_t)nbytes, hash, &made->notes};
+  names->count++;
+  return &made->name;
 }
 
 // The text is copied, so the source need not stay.

@@ -1,18 +1,24 @@
 // Names, each stored once: equal names are equal pointers.
 //
-// The parser interns identifiers, fields and keys; the resolver, lowering and
-// emission compare addresses and index side tables by tl_name.id.
+// The parser interns identifiers, fields and keys; the resolver and lowering
+// compare addresses, and lowering notes in each what it has made of it.
 
 #pragma once
 
 #include "compiler/arena.h"
+
+// What lowering notes of a name; 0: nothing so far.
+typedef struct tl_name_notes {
+  uint32_t unit;    // its index among the names of the unit, and 1
+  uint32_t record;  // the last record literal that has it, counted from 1
+} tl_name_notes;
 
 // One name. Equal names are the same object, so they are compared by address.
 typedef struct tl_name {
   const char *text;  // followed by a zero byte
   uint32_t nbytes;
   uint32_t hash;
-  uint32_t id;  // 0, 1, 2 … in order of first appearance, for side tables
+  tl_name_notes *notes;
 } tl_name;
 
 // The table of a compilation's names; it lives in [arena].
