@@ -311,7 +311,7 @@ bool tl_check_pragmas(tl_builder *b) {
   bool ok = true;
   for (uint32_t i = 0; unit->contract_count > 0 && i < unit->prototype_count;
        i++) {
-    const tl_prototype *p = unit->prototypes[i];
+    tl_prototype *p = unit->prototypes[i];
     tl_decoded d;
     for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
       tl_decode(p, pc, &d);
@@ -319,6 +319,7 @@ bool tl_check_pragmas(tl_builder *b) {
       // What no contract covers may allocate.
       if (place == NULL || !tl_unit_contracts(unit, place->at))
         continue;
+      p->has_contracts = true;
       ok = check(b, p, pc, &d, place) && ok;
     }
   }

@@ -105,6 +105,10 @@ print(total(ones(5000)), count(((a: 1), (a: 2))))\n'
   expect 0 ' = fmul t[0-9]+, 0.10000000000000001$' 'dis --native: a constant'
   expect 0 ' = step t[0-9]+, t[0-9]+ -> [0-9]+' 'dis --native: a jump'
   expect 0 ' = peek l.t[0-9]+..a    exit [0-9]+$' 'dis --native: a place'
+  text '#:inplace\nk = 1\nfn total(f, n) {\n  s = 0\n  for i in 0..n { s += f(i) }\n  s\n}
+print(total(fn(x) = x * 2, 5000))\n'
+  run dis --native "$dir/script.tly"
+  expect 0 ' = call f.t[0-9]+. ' 'dis --native: a contract costs its own function alone'
   text 'fn f(s, n) {\n  for k in 0..n { s = s * uint32(1664525) + uint32(k) + int64(uint8(k & 7)) }\n  s\n}
 print(f(uint32(1), 5000))\n'
   run dis --native "$dir/script.tly"; expect 0 ' = fit.uint32 t' 'dis --native: a conversion'

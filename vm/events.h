@@ -60,8 +60,9 @@ struct tl_observer {
                 const tl_array *array, bool together);
 
   // In-place contracts (#:inplace, vm/observe/in_place_contract.h). Called only
-  // where vm->has_contracts: then every operation says where it stands. Whether
-  // the instruction under way has a contract.
+  // where vm->has_contracts. Whether the function under way has one, so that
+  // its operations say where they stand; and whether the instruction has.
+  bool (*has_contracts)(const tl_vm *vm);
   bool (*is_under_contract)(const tl_vm *vm);
   // An operand's memory could not be used by the instruction under way.
   void (*contract_refused)(tl_vm *vm, tl_rejection why, tl_slot operand);
@@ -121,6 +122,12 @@ static inline void tl_made_copy(tl_vm *vm, tl_slot copy) {
     return;
   vm->observer->fresh(vm, copy);
   vm->observer->copied(vm, copy);
+}
+
+// Whether the function under way has an in-place contract somewhere. Then short
+// ways, which ask nothing, are left out.
+static inline bool tl_has_contracts(const tl_vm *vm) {
+  return vm->has_contracts && vm->observer->has_contracts(vm);
 }
 
 // Whether the instruction under way has an in-place contract: it may make no

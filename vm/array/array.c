@@ -90,8 +90,9 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
 // Whether an array of that shape is one for make_few.
 static inline bool is_few(const tl_vm *vm, tl_dtype dtype, int ndim,
                           const int64_t *shape) {
-  return (unsigned)ndim - 1 < 2 && dtype != TL_STRING && !vm->has_contracts &&
-         (uint64_t)(shape[0] | shape[ndim - 1]) >> 24 == 0;
+  return (unsigned)ndim - 1 < 2 && dtype != TL_STRING &&
+         (uint64_t)(shape[0] | shape[ndim - 1]) >> 24 == 0 &&
+         !tl_has_contracts(vm);
 }
 
 // As make_array, of rows and columns whose product cannot overflow, which most

@@ -10,7 +10,7 @@
 // Built for size.
 
 #include "vm/array/array.h"
-#include "vm/vm.h"
+#include "vm/events.h"
 
 // Smaller results are in row-major order: they stay in the nearest cache.
 enum { LEAST_ITEMS = 257 };
@@ -62,7 +62,7 @@ static bool find_order(const tl_vm *vm, int ndim, const int64_t *shape, int n,
   bool found = false;
   // Most functions of the library work in place on rows alone, and the
   // in-place contract needs them to.
-  if (vm->has_contracts)
+  if (tl_has_contracts(vm))
     return false;
   for (int k = 0; k < n; k++) {
     const tl_array *a = arrays[k];

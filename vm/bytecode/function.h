@@ -252,6 +252,9 @@ typedef struct tl_prototype {
   // All parameters are required and have no type pattern, so arguments by
   // position need no binding.
   bool plain;
+  // Some of its code stands under #:inplace; what does not pays nothing for
+  // that.
+  bool has_contracts;
   tl_function_param *params;
   // Of the closure group that it belongs to, which all members share.
   uint32_t capture_count;

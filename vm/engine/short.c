@@ -271,10 +271,10 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
       tl_ops[op].rule == TL_RULE_COMPARE &&
       tl_compare_at_once(op, x[0], x[1], &truth))
     result = tl_bool(truth);
-  else if (vm->has_contracts || !(binary(vm, op, x, ITEMS, &result) ||
-                                  (is_complex(x[0].tag) || is_complex(x[1].tag)
-                                       ? complex_scalars(vm, op, x, &result)
-                                       : tl_small(vm, op, x, &result))))
+  else if (!binary(vm, op, x, ITEMS, &result) &&
+           !(is_complex(x[0].tag) || is_complex(x[1].tag)
+                 ? complex_scalars(vm, op, x, &result)
+                 : tl_small(vm, op, x, &result)))
     return false;
   tl_operand_end(vm, x[0]);
   tl_operand_end(vm, x[1]);
@@ -318,7 +318,7 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
                                              : TL_OP_MULTIPLY;
   const tl_slot *d = slot_of(base, left ? next->c : next->b), model = *b;
   const uint64_t others = (model.tag ^ c->tag) | (model.tag ^ d->tag);
-  if (vm->has_contracts || (others & TAG_TYPE) != 0 || !is_plain(model.tag))
+  if ((others & TAG_TYPE) != 0 || !is_plain(model.tag))
     return false;
   const char *third = d->array->data;
   const tl_array *first = model.array, *second = c->array;
@@ -346,13 +346,11 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
   return true;
 }
 
-// Contracts are checked by the general way, so nothing is done here under one.
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;
-  if (vm->has_contracts ||
-      !(unary(vm, op, &x, ITEMS, &result) ||
-        complex_scalar(vm, op, &x, &result) || tl_small(vm, op, &x, &result)))
+  if (!unary(vm, op, &x, ITEMS, &result) &&
+      !complex_scalar(vm, op, &x, &result) && !tl_small(vm, op, &x, &result))
     return false;
   tl_operand_end(vm, x);
   tl_copy_slot(a, &result);
@@ -361,7 +359,7 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 
 // No operand is dropped: x[i] no longer owns where its memory is the result's.
 bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
-  if (vm->has_contracts)  // a refusal must come before the new array
+  if (tl_has_contracts(vm))  // a refusal must come before the new array
     return false;
   const int arity = tl_ops[op].arity;
   return (arity == 1 ? unary(vm, op, operands, ITEMS, out)

@@ -53,7 +53,8 @@ static inline bool tl_compare_at_once(tl_op op, tl_slot b, tl_slot c,
 }
 
 // Of the dispatch loop: operands with the instruction's modes for b and c (two
-// bits each), dropped here where they die. [a] may be an operand's slot.
+// bits each), dropped here where they die. [a] may be an operand's slot. Not of
+// functions with in-place contracts, which are checked by the general way.
 bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                      const tl_slot *c, unsigned modes);
 // The instruction [ins], [op] of b and c, together with the next one, which

@@ -496,7 +496,7 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
 static inline bool is_simple(const tl_vm *vm, const tl_builtin *builtin,
                              tl_call_mode mode, uint32_t count,
                              const tl_slot *args, uint32_t *dying) {
-  return is_direct(builtin, count, args, dying) && !vm->has_contracts &&
+  return is_direct(builtin, count, args, dying) && !tl_has_contracts(vm) &&
          vm->interrupted == 0 &&
          (mode < TL_CALL_RESTORES ||
           (!(mode == TL_CALL_FINISHES && tl_is_array(args[0])) &&
@@ -510,7 +510,7 @@ static inline bool is_plain(const tl_vm *vm, const tl_builtin *builtin,
   for (uint32_t i = 0; i < count; i++)
     if (tl_is_heap(args[i]) && !tl_is_string(args[i]))
       return false;
-  return !tl_builtin_is_host(builtin) && !vm->has_contracts &&
+  return !tl_builtin_is_host(builtin) && !tl_has_contracts(vm) &&
          vm->interrupted == 0 && (builtin->flags & TALLY_MAY_ALL) == 0;
 }
 
@@ -545,7 +545,8 @@ const tl_ins *tl_call_at_once(tl_vm *vm, const tl_builtin *builtin,
     out = tl_slot_at(base, then->a);
     then += 2;
   }
-  return !vm->has_contracts && builtin->at_once(vm, a + 1, out) ? then : NULL;
+  return !tl_has_contracts(vm) && builtin->at_once(vm, a + 1, out) ? then
+                                                                   : NULL;
 }
 
 // Drops arguments after a failure and returns false.

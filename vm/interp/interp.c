@@ -739,7 +739,7 @@ dispatch:
 #ifndef TL_COUNTING
     if ((ins->modes & TL_WITH_NEXT) != 0 &&
         ((slow_b->tag | slow_c->tag) & TL_CLASS_ARRAY) != 0 &&
-        !MAY_FUSE(slow_b, slow_c) &&
+        !IS_GENERAL(slow_b, slow_c) &&
         tl_short_two(vm, slow_op, slow_b, slow_c, ins, base))
       NEXT2;
 #endif
@@ -759,7 +759,7 @@ dispatch:
       TRY(tl_do_concat(vm, RA, slow_b, slow_c, ins->modes));
       NEXT;
     }
-    if (MAY_FUSE(slow_b, slow_c))
+    if (IS_GENERAL(slow_b, slow_c))
       goto elementwise;
     if (tl_short_binary(vm, slow_op, RA, slow_b, slow_c, ins->modes)) {
       ins += ins->op == TL_BC_ELEM2;
@@ -774,7 +774,7 @@ dispatch:
         goto elementwise;
       NEXT2;
     }
-    if (MAY_FUSE(slow_b, slow_b))
+    if (IS_GENERAL(slow_b, slow_b))
       goto elementwise;
     if (tl_short_unary(vm, slow_op, RA, slow_b, MODE_B))
       NEXT2;

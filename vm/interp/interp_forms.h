@@ -231,9 +231,11 @@ static const tl_slot *large_operand(const tl_slot *callee,
   return most;
 }
 
-// Whether an operation on b and c is to be run as part of a region.
-#define MAY_FUSE(b, c) \
-  tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))
+// Whether an operation on b and c goes the general way: it may be part of a
+// region, or has a contract, which the short ways do not ask.
+#define IS_GENERAL(b, c)         \
+  (F->function->has_contracts || \
+   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c)))
 
 // Whether nothing is to be dropped where an operand of that mode was read.
 #define STAYS(s, mode) ((mode) == TL_MODE_BORROW || !tl_is_owned(*(s)))
@@ -535,7 +537,8 @@ static inline tl_prototype *entered_at_once(const tl_vm *vm,
       !tl_is_kind(callee, TL_KIND_FUNCTION))
     return NULL;
   tl_prototype *function = tl_function_prototype(callee);
-  return tl_stands_in_place(function, count) && !vm->has_contracts &&
+  return tl_stands_in_place(function, count) &&
+                 !frame->function->has_contracts &&
                  window + function->slot_count <= vm->stack_end &&
                  frame + 1 < vm->frames_end
              ? function

@@ -221,7 +221,7 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     return done(tl_do_concat(vm, RA, b, c, ins->modes));
   if (tl_is_nested(*b) || tl_is_nested(*c) || tl_is_nested(*d))
     return TL_ONE_LEFT;
-  if (format != TL_FORMAT_ABCD &&
+  if (format != TL_FORMAT_ABCD && !function->has_contracts &&
       !tl_may_fuse(function, ins, tl_items_of(b) | tl_items_of(c))) {
     const tl_op op = tl_region_op(ins->op, EXTRA());
     if (format == TL_FORMAT_ABX ? tl_short_unary(vm, op, RA, b, MODE_B)
@@ -237,7 +237,8 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 static tl_one operate_two(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB, *c = RC;
   if (!vm->counting && ((b->tag | c->tag) & TL_CLASS_ARRAY) != 0 &&
-      !may_begin(vm, ins, b) && !may_begin(vm, ins, c) &&
+      !vm->frame->function->has_contracts && !may_begin(vm, ins, b) &&
+      !may_begin(vm, ins, c) &&
       tl_short_two(vm, tl_region_op(ins->op, 0), b, c, ins, base))
     return TL_ONE_DONE;
   tl_one how = operate(vm, base, ins);

@@ -117,7 +117,7 @@ static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes) {
   tl_slot number;
-  if ((tl_is_array(*base) || tl_is_list(*base)) && !vm->has_contracts &&
+  if ((tl_is_array(*base) || tl_is_list(*base)) && !tl_has_contracts(vm) &&
       tl_item_get(&number, base, index) && !tl_is_heap(number)) {
     tl_drop(vm, tl_operand_read(base, modes & 3u));
     tl_copy_slot(a, &number);
@@ -166,7 +166,7 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                 tl_string *name) {
   tl_slot from = tl_operand_read(base, mode), result;
-  if (tl_is_array(from) && !tl_is_owned(from) && !vm->has_contracts &&
+  if (tl_is_array(from) && !tl_is_owned(from) && !tl_has_contracts(vm) &&
       tl_outline(vm, from, name, a))
     return true;
   bool asked = asks(vm, from);

@@ -603,9 +603,7 @@ static tl_jit_status pass_by(tl_vm *vm, const tl_frame *frame) {
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   tl_jit *jit = vm->jit;
   if (jit->is_off || jit->is_running || frame->function->verified != 1 ||
-      (vm->counting && !jit->while_counting) ||
-      (jit->has_short && (jit->notes || vm->has_contracts)) ||
-      (jit->calls_values && vm->has_contracts))
+      (vm->counting && !jit->while_counting) || (jit->has_short && jit->notes))
     return TL_JIT_NOT;
   if (jit->door == NULL) {
     void *door = tl_jit_make_door(vm);

@@ -62,8 +62,6 @@ typedef struct tl_jit {
   // A unit has an operation on short arrays, which tells nobody what became of
   // its operands: such are not entered where somebody asks.
   bool has_short;
-  // A unit calls values: not entered where what they are given is looked at.
-  bool calls_values;
   // Enters although instructions are counted, and operations are noted: see
   // tl_jit_while_counting.
   bool while_counting, notes;

@@ -31,8 +31,8 @@ static int called_functions(tl_typing_pass *x, const tl_ins *ins,
     functions[0] = x->p->constants[tl_ins_extra(ins[1])].pointer;
     return 1;
   }
-  if (b > ins->a >> 4 || tl_ins_extra(ins[1]) != 0 ||
-      x->code->vm->has_contracts || !tl_tag_is_function(tl_typing_tag(x, b)))
+  if (b > ins->a >> 4 || tl_ins_extra(ins[1]) != 0 || x->p->has_contracts ||
+      !tl_tag_is_function(tl_typing_tag(x, b)))
     return 0;
   const uint64_t *seen = &x->flow->seen[2 * x->pc];
   int count = 0;
@@ -167,8 +167,6 @@ static void put_call(tl_typing_pass *x, uint32_t a, int b, uint32_t count,
     t = tl_typing_set(x, TL_TYPED_CALL, a, types[0], b, TL_JIT_NONE);
   }
   t->from[1] = called;
-  if (b >= 0)
-    x->code->vm->jit->calls_values = true;
   t->d = (int16_t)count;
   t->imm = within;
   t->exit = before;

@@ -133,7 +133,7 @@ tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins,
   tl_op op = tl_region_op(ins->op, d->extra);
   if (op > TL_OP_DIVIDE || !TL_JIT_X64 ||
       strcmp(tl_kernels()->name, "base") == 0 || vm->no_reuse ||
-      vm->has_contracts || vm->jit->notes)
+      x->p->has_contracts || vm->jit->notes)
     return TL_TYPING_LEAVES;
   short_operand o[3];
   o[0] = operand_of(x, tl_typing_slot(x, ins->b >> 4), ins->modes);

@@ -31,16 +31,18 @@ bool tl_unit_contracts(const tl_unit *unit, uint32_t at) {
   return n > 0 && at < unit->contracts[n - 1].reach;
 }
 
+bool tl_contract_near(const tl_vm *vm) {
+  const tl_frame *f = running(vm);
+  return f != NULL && f->function->has_contracts;
+}
+
 // The source place of the instruction under way decides.
 bool tl_contract_runs(const tl_vm *vm) {
-  const tl_frame *f = running(vm);
-  if (!vm->has_contracts || f == NULL)
+  if (!tl_contract_near(vm))
     return false;
-  const tl_unit *unit = f->function->unit;
-  const tl_place_entry *place = unit->contract_count == 0
-                                    ? NULL
-                                    : tl_place_at(f->function, tl_frame_pc(f));
-  return place != NULL && tl_unit_contracts(unit, place->at);
+  const tl_prototype *p = vm->frame->function;
+  const tl_place_entry *place = tl_place_at(p, tl_frame_pc(vm->frame));
+  return place != NULL && tl_unit_contracts(p->unit, place->at);
 }
 
 // Remembered until an array is about to be made: a refusal of one operand may

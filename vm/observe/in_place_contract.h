@@ -21,6 +21,7 @@
 bool tl_unit_contracts(const tl_unit *unit, uint32_t at);
 
 // The observer's functions; vm/events.h has their contracts.
+bool tl_contract_near(const tl_vm *vm);
 bool tl_contract_runs(const tl_vm *vm);
 // The order for one instruction under a contract:
 //

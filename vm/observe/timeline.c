@@ -498,6 +498,7 @@ const tl_observer tl_watch_observer = {
     .refused = tl_watch_refused,
     .copied = tl_watch_copied,
     .fused = tl_watch_fused,
+    .has_contracts = tl_contract_near,
     .is_under_contract = tl_contract_runs,
     .contract_refused = tl_contract_refused,
     .contract_keeps = tl_contract_keeps,

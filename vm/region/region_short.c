@@ -106,7 +106,7 @@ static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
 static inline bool is_as_before(tl_region_cached *k, uint32_t pc,
                                 tl_slot *base) {
   tl_region_graph *g = &k->graph;
-  if (k->pc != pc || k->is_busy || k->is_stale || g->vm->has_contracts)
+  if (k->pc != pc || k->is_busy || k->is_stale || tl_has_contracts(g->vm))
     return false;
   g->base = base;
   const tl_closure *closure = g->vm->frame->closure;
@@ -145,7 +145,7 @@ bool tl_region_runs_short(tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   k->over = -1;
-  if (!k->is_short || g->vm->has_contracts)
+  if (!k->is_short || tl_has_contracts(g->vm))
     return false;
   for (int i = 0; i < g->root_count; i++) {
     if (!g->roots[i].consumed || !tl_is_owned(g->roots[i].value))
