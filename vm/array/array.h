@@ -243,12 +243,6 @@ bool tl_array_settle(tl_vm *vm, tl_slot *s);
 static inline size_t tl_item_bytes(const tl_array *a) {
   return (size_t)a->size * tl_itemsize(tl_array_dtype(a));
 }
-// Whether memory is saved by moving items where they are before an operation
-// that may then leave its result there. A smaller array is sooner made anew.
-enum { TL_WORTH_MOVING = 1 << 20 };  // bytes
-static inline bool tl_is_worth_moving(const tl_array *a) {
-  return tl_item_bytes(a) >= TL_WORTH_MOVING;
-}
 // Exchanges n bytes, which do not overlap.
 static inline void tl_exchange_bytes(char *a, char *b, size_t n) {
   uint64_t word;

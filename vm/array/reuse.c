@@ -1,5 +1,6 @@
 // Whether a dying operand's memory may take the result.
 #include "vm/array/reuse.h"
+#include "vm/memory/reserve.h"
 
 bool tl_has_shape(const tl_array *a, int ndim, const int64_t *shape) {
   if (a->head.ndim != ndim)
@@ -8,6 +9,14 @@ bool tl_has_shape(const tl_array *a, int ndim, const int64_t *shape) {
     if (tl_shape(a)[i] != shape[i])
       return false;
   return true;
+}
+
+bool tl_saves_memory(const tl_vm *vm) {
+  return tl_has_promises(vm) || tl_is_under_contract(vm);
+}
+
+bool tl_is_worth_moving(const tl_vm *vm, size_t nbytes) {
+  return nbytes >= 1 << 20 || tl_saves_memory(vm);
 }
 
 bool tl_view_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {

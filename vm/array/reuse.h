@@ -41,6 +41,13 @@ static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,
          !vm->no_reuse;
 }
 
+// Whether memory counts more than time, however small arrays are: under a
+// promise of peak memory, or in a place that is to make no array.
+bool tl_saves_memory(const tl_vm *vm);
+// Whether so many bytes of items are moved where they are before an operation
+// that may then leave its result there. A smaller array is sooner made anew.
+bool tl_is_worth_moving(const tl_vm *vm, size_t nbytes);
+
 // Whether it shows a place that is about to be set to what is made of it:
 // p.x += 1. One that was stored has a hold and is as any other view.
 static inline bool tl_is_place(const tl_array *a) {

@@ -132,7 +132,8 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
   int64_t items = most_items(&x);
   // The operation that the opcode, or the extra of an ELEM, names.
   tl_op op = tl_region_op(ins->op, tl_ins_extra(ins[1]));
-  if (items >= TL_REGION_LARGE && !settle(vm, base, op, &x))
+  if ((items >= TL_REGION_LARGE || function->has_contracts) &&
+      !settle(vm, base, op, &x))
     return NULL;
   if (tl_may_fuse(function, ins, items)) {
     const tl_ins *next;

@@ -205,7 +205,7 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
   bool caches = keep && g->rows == NULL && !g->uncacheable;
   bool small = size < TL_REGION_LARGE;
   where->small_items = small ? g->items : 0;
-  if (size == 0 || (small && !caches && !tl_region_saves(g->vm)) ||
+  if (size == 0 || (small && !caches && !tl_saves_memory(g->vm)) ||
       (g->rows != NULL && tl_region_has_wrap(g)))
     return TL_REGION_DECLINED;
   int view_words = g->view_words;
@@ -306,7 +306,7 @@ typedef struct outcome {
 __attribute__((noinline)) static tl_region_status run(
     tl_vm *vm, tl_region *where, int64_t items, const tl_prototype *function,
     tl_slot *base, uint32_t pc, outcome *out) {
-  bool other, promised = tl_region_saves(vm);
+  bool other, promised = tl_saves_memory(vm);
   bool large = items >= TL_REGION_LARGE || promised;
   tl_region_cached *cached = tl_region_find_cached(where, pc, base, &other);
   out->together = false;

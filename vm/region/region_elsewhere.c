@@ -69,7 +69,7 @@ static bool find_middle(const tl_region_graph *g, const tl_array *target,
   int64_t items = 1;
   for (int k = 0; k < ndim; k++)
     items *= m->end[k] > m->from[k] ? m->end[k] - m->from[k] : 0;
-  return tl_is_worth_moving(target) &&
+  return tl_is_worth_moving(g->vm, tl_item_bytes(target)) &&
          items >= target->size - target->size / MARGIN_OF;
 }
 

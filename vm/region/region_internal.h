@@ -332,11 +332,6 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
 bool tl_region_usual(const tl_slot *arguments, uint32_t count, int64_t *all);
 // Drops the reductions that the readings have made; once, after the last.
 void tl_region_end_inner(tl_region_graph *g);
-// Whether memory counts more than time, however small arrays are: under a
-// promise of peak memory, or in a place that is to make no array.
-static inline bool tl_region_saves(const tl_vm *vm) {
-  return tl_has_promises(vm) || tl_is_under_contract(vm);
-}
 // Whether a part that was computed early met an interrupt or the end of a
 // budget: that is not told twice.
 static inline bool tl_region_is_stopped(const tl_vm *vm) {

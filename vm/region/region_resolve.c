@@ -241,7 +241,7 @@ static bool fits_all(tl_region_graph *g, tl_region_node *n, tl_dtype from) {
   if (!tl_cast_bounds(from, n->cast, &f.bounds))
     return true;
   size_t nbytes = (size_t)tl_region_size(g) * tl_itemsize(from);
-  if ((nbytes < TL_WORTH_MOVING && !tl_region_saves(g->vm)) || g->rows != NULL)
+  if (!tl_is_worth_moving(g->vm, nbytes) || g->rows != NULL)
     return false;
   memcpy(nodes, g->nodes, (size_t)at * sizeof *nodes);
   nodes[at] = (tl_region_node){

@@ -128,7 +128,7 @@ static int find_longer(const tl_region_graph *g, size_t itemsize) {
     if (tl_is_dying(g->vm, *owner) && tl_is_contiguous(a) &&
         (a->head.flags & TL_EXTERNAL) == 0 && tl_ndim(a) >= ndim &&
         all > nbytes && all / PART_OF < nbytes &&
-        (nbytes > all / 4 * 3 || tl_is_worth_moving(a)) &&
+        (nbytes > all / 4 * 3 || tl_is_worth_moving(g->vm, (size_t)all)) &&
         is_read_behind(g, a, itemsize))
       return u;
   }

@@ -409,18 +409,16 @@ bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
 // --- Rolled views and transposes --------------------------------------------
 
 // Whether the instruction alone would give the array in [slot] itself, in which
-// the region behind it may leave its result (tl_view_new, roll). [moves]: it
-// has to move the items.
-static bool is_better_alone(tl_region_reader *rd, uint32_t slot, uint8_t mode,
-                            bool moves) {
+// the region behind it may leave its result (tl_view_new, roll).
+static bool is_better_alone(tl_region_reader *rd, uint32_t slot,
+                            uint8_t mode) {
   int in;
   if (rd->g->node_count > 0 || mode == TL_MODE_BORROW ||
       !tl_reader_look_up(rd, slot, &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
   return u != NULL && u->direct && tl_is_array(u->value) &&
-         tl_is_dying(rd->g->vm, u->value) &&
-         (!moves || tl_is_worth_moving(u->value.array));
+         tl_is_dying(rd->g->vm, u->value);
 }
 
 // Shifts lie in [0, length) for each axis, so that two rolls are one by a sum
@@ -430,7 +428,7 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
   tl_slot arguments[TL_MAX_PARAMS];
   if (!tl_reader_arguments(rd, d, arguments) ||
       !tl_reader_look_up(rd, d->window, &in) ||
-      is_better_alone(rd, d->window, TL_MODE_CONSUME, true))
+      is_better_alone(rd, d->window, TL_MODE_CONSUME))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !tl_region_is_array(u->value) || !tl_region_is_operand(u))
@@ -464,7 +462,7 @@ bool tl_reader_transpose(tl_region_reader *rd, const tl_decoded *d) {
   const tl_string *name = rd->function->unit->names[d->extra];
   bool all = is_named(name, "T");
   if (!tl_region_transposes(name) ||
-      is_better_alone(rd, d->operands[0], d->modes[0], false))
+      is_better_alone(rd, d->operands[0], d->modes[0]))
     return false;
   int from = read_base(rd, d);
   if (from < 0)
