@@ -425,7 +425,10 @@ static bool make_result(multi *s, int i) {
     if (ndim == 0)
       return true;
   }
-  tl_array *made = tl_array_new(g->vm, dtype, ndim, shape);
+  // One by one, the instruction that breaks a contract says why.
+  tl_array *made = tl_is_under_contract(g->vm)
+                       ? NULL
+                       : tl_array_new(g->vm, dtype, ndim, shape);
   if (made == NULL)
     return false;
   if (is_fold(s, i)) {
@@ -609,10 +612,9 @@ tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results) {
   s.results = results;
   s.ndim = shape->ndim;
   s.shape = shape->lengths;
-  // One by one, the instruction at fault says why.
-  if (g->rows != NULL || tl_region_has_wrap(g) || tl_is_under_contract(g->vm) ||
-      !share(g) || !choose_places(&s) || !choose_folds(&s) ||
-      !choose_arrays(&s) || !make_results(&s)) {
+  if (g->rows != NULL || tl_region_has_wrap(g) || !share(g) ||
+      !choose_places(&s) || !choose_folds(&s) || !choose_arrays(&s) ||
+      !make_results(&s)) {
     tl_error_clear(g->vm);  // without memory for all at once
     return TL_REGION_DECLINED;
   }

@@ -227,13 +227,13 @@ tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out) {
                  .shape = shape->lengths,
                  .size = tl_region_size(g)};
   s.itemsize = tl_itemsize(s.dtype);
-  // One by one, the instruction at fault says why.
-  if (tl_region_has_wrap(g) || tl_is_under_contract(g->vm) ||
-      dtype_of(g, g->mask) != TL_BOOL || !is_alike(&s, g->selected) ||
-      !is_alike(&s, g->mask))
+  if (tl_region_has_wrap(g) || dtype_of(g, g->mask) != TL_BOOL ||
+      !is_alike(&s, g->selected) || !is_alike(&s, g->mask))
     return TL_REGION_DECLINED;
   int over = tl_region_find_target(g, s.dtype, s.ndim, s.shape, resizes);
   if (over >= 0)
     return select_over(&s, over, out);
-  return select_fresh(&s, out);
+  // One by one, the instruction at fault says why.
+  return tl_is_under_contract(g->vm) ? TL_REGION_DECLINED
+                                     : select_fresh(&s, out);
 }
