@@ -63,6 +63,26 @@ static void shrinking_leaves_no_pieces(void **state) {
   assert_true(tl_memory_trim(vm) < 1 << 20);
 }
 
+// A loop whose results are cut to a half of their block asks the system for no
+// pages from its third turn on.
+static void pages_of_cut_blocks_are_used_again(void **state) {
+  tl_vm *vm = *state;
+  enum { WHOLE = 6 << 20, HALF = 3 << 20 };
+  for (int turn = 0; turn < 6; turn++) {
+    uint64_t hits = vm->stats.cache_hits;
+    size_t nbytes = WHOLE;
+    char *block = tl_alloc(vm, nbytes, "a block");
+    memset(block, turn, nbytes);
+    block = tl_shrink(vm, block, &nbytes, HALF);
+    assert_int_equal(nbytes, HALF);
+    assert_int_equal(block[HALF - 1], turn);
+    tl_free(vm, block, nbytes);
+    if (vm->memory->cache_count == 0)
+      skip();  // under the sanitizers nothing is kept
+    assert_true(turn < 2 || vm->stats.cache_hits == hits + 2);
+  }
+}
+
 static void growing_keeps_the_content(void **state) {
   tl_vm *vm = *state;
   size_t old = 1;
@@ -423,6 +443,7 @@ int main(void) {
       FIXTURE_TEST(blocks_are_aligned_and_keep_their_bytes),
       FIXTURE_TEST(zeroed_blocks_are_zero_also_from_the_cache),
       FIXTURE_TEST(shrinking_leaves_no_pieces),
+      FIXTURE_TEST(pages_of_cut_blocks_are_used_again),
       FIXTURE_TEST(growing_keeps_the_content),
       FIXTURE_TEST(blocks_change_size_in_place),
       FIXTURE_TEST(what_is_behind_is_given_back),

@@ -105,30 +105,6 @@ static void large_free(tl_vm *vm, void *block) {
   tl_large_free(vm->options.resize, vm->options.context, block);
 }
 
-// A mapped block stays one: its pages move. One that grows to be large becomes
-// one, so that no more than that is ever copied. Any other is resized by the
-// allocator.
-void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
-  tl_block_note n = *tl_note_of(block);
-  char *raw = (char *)block - n.padding;
-  if (n.mapped) {
-    size_t whole = pages_for(nbytes);
-    return whole == 0
-               ? NULL
-               : in_pages(tl_pages_remap(raw, n.capacity + n.padding, whole),
-                          whole);
-  }
-  if (maps(vm, nbytes) && nbytes > n.capacity) {
-    void *mapped = large_mapped(nbytes);
-    if (mapped == NULL)
-      return NULL;
-    memcpy(mapped, block, n.capacity);
-    large_free(vm, block);
-    return mapped;
-  }
-  return resize_host(vm, raw, n, nbytes);
-}
-
 // --- The cache of dead blocks -----------------------------------------------
 
 // Takes the block at an index out of the cache's list.
@@ -250,4 +226,36 @@ void tl_large_dead(tl_vm *vm, void *block) {
 void *tl_large_new(tl_vm *vm, size_t nbytes) {
   void *block = nbytes >= TL_CACHE_FROM ? cache_find(vm, nbytes) : NULL;
   return block != NULL ? block : large_fresh(vm, nbytes);
+}
+
+// A mapped block stays one: its pages move. One that shrinks leaves its pages to
+// the cache where that has a block for the rest: given back to the system they
+// would have to be fresh ones for the next block of the old size, which costs
+// more than the copy. One that grows to be large becomes mapped, so that no more
+// than that is ever copied. Any other is resized by the allocator.
+void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
+  tl_block_note n = *tl_note_of(block);
+  char *raw = (char *)block - n.padding;
+  if (n.mapped) {
+    void *other = nbytes < n.capacity ? cache_find(vm, nbytes) : NULL;
+    if (other != NULL) {
+      memcpy(other, block, nbytes);
+      tl_large_dead(vm, block);
+      return other;
+    }
+    size_t whole = pages_for(nbytes);
+    return whole == 0
+               ? NULL
+               : in_pages(tl_pages_remap(raw, n.capacity + n.padding, whole),
+                          whole);
+  }
+  if (maps(vm, nbytes) && nbytes > n.capacity) {
+    void *mapped = large_mapped(nbytes);
+    if (mapped == NULL)
+      return NULL;
+    memcpy(mapped, block, n.capacity);
+    large_free(vm, block);
+    return mapped;
+  }
+  return resize_host(vm, raw, n, nbytes);
 }
