@@ -154,36 +154,55 @@ static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
 // The result of a real transform from one of half its length, with the even
 // items as real and the odd ones as imaginary parts. With e and o their
 // transforms, Z[k] = e + i o, conj(Z[-k]) = e − i o, and the result is e +
-// root[k] o.
-static bool unpack_half(tl_vm *vm, const transform *t, const tl_c128 *z,
-                        char *out, int64_t step) {
+// root[k] o; at h - k it is conj(e − root[k] o).
+// z has room for an item more.
+static bool unpack_half(tl_vm *vm, const transform *t, tl_c128 *z, char *out,
+                        int64_t step) {
   int64_t h = t->n / 2;
-  for (int64_t k = 0; k <= h; k++) {
-    tl_c128 p = z[k < h ? k : 0], q = z[k == 0 ? 0 : h - k], w = t->roots[k];
-    tl_c128 e = {(p.re + q.re) / 2, (p.im - q.im) / 2};
-    tl_c128 o = {(p.im + q.im) / 2, (q.re - p.re) / 2};
-    tl_c128 c = {e.re + (w.re * o.re - w.im * o.im),
-                 e.im + (w.re * o.im + w.im * o.re)};
-    store(out + k * step, c, t->factor);
+  const tl_pair *items = (const tl_pair *)z;
+  z[h] = z[0];
+  for (int64_t k = 0; k <= h - k; k++) {
+    tl_pair p = items[k], q = items[h - k];
+    tl_pair e = (p + q * (tl_pair){1, -1}) * 0.5;
+    tl_pair o = (tl_pair){p[1] + q[1], q[0] - p[0]} * 0.5;
+    tl_pair turned = tl_pair_times(o, t->roots[k]);
+    // The item in the middle is its own mirror, so that the order counts.
+    *(tl_pair *)(out + (h - k) * step) =
+        (e * (tl_pair){1, -1} + turned * (tl_pair){-1, 1}) * t->factor;
+    *(tl_pair *)(out + k * step) = (e + turned) * t->factor;
     if (!tl_fft_goes_on(vm, k))
       return false;
   }
   return true;
 }
 
+// The given items of a lane of reals, then zeros.
+static bool load_reals(tl_vm *vm, const transform *t, const char *x,
+                       int64_t step) {
+  double *reals = (double *)(void *)t->a;
+  for (int64_t k = 0, end; k < t->given; k = end) {
+    end = t->given - k < TL_FFT_PIECE ? t->given : k + TL_FFT_PIECE;
+    if (step == sizeof *reals)
+      memcpy(reals + k, x + k * step, (size_t)(end - k) * sizeof *reals);
+    for (int64_t i = k; step != sizeof *reals && i < end; i++)
+      reals[i] = load_real(x + i * step);
+    if (!tl_fft_goes_on(vm, end - 1))
+      return false;
+  }
+  if (t->given % 2 != 0)
+    reals[t->given] = 0;
+  return tl_fft_clear(vm, t->a + (t->given + 1) / 2, (t->n - t->given) / 2);
+}
+
 // Transforms one lane of n real items to n / 2 + 1 complex ones.
 static bool run_to_half(tl_vm *vm, transform *t, const char *x, int64_t step,
                         char *out, int64_t out_step) {
   // Two real items are one complex item of half the length.
-  double *reals = (double *)(void *)t->a;
   if (!t->halved)
     return run_complex(vm, t, x, step, out, out_step);
-  for (int64_t k = 0; k < t->n; k++) {
-    reals[k] = k < t->given ? load_real(x + k * step) : 0;
-    if (!tl_fft_goes_on(vm, k))
-      return false;
-  }
-  const tl_c128 *a = tl_fft_run(vm, &t->fft, t->a, t->b);
+  if (!load_reals(vm, t, x, step))
+    return false;
+  tl_c128 *a = tl_fft_run(vm, &t->fft, t->a, t->b);
   return a != NULL && unpack_half(vm, t, a, out, out_step);
 }
 

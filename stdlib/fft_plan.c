@@ -209,40 +209,33 @@ bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
 // A pass takes x as radix * rest * stride items to y as rest * radix * stride:
 // transforms along the first axis, times the root of index place * k.
 
-// A complex number as one vector.
-typedef double pair __attribute__((vector_size(16), aligned(8), may_alias));
-
 // One pass: x is read as radix * rest * stride items and y written as rest *
 // radix * stride.
 typedef struct pass {
-  const pair *x;
+  const tl_pair *x;
   const tl_c128 *roots;
-  pair *y;
+  tl_pair *y;
   int64_t radix, rest, stride, n;
   // The piece that is done: of the rest, and within a stride.
   int64_t row, row_end, column, column_end;
 } pass;
 
-// A product with a root of unity.
-static pair times(pair a, tl_c128 w) {
-  return a * (pair){w.re, w.re} + (pair){a[1], a[0]} * (pair){-w.im, w.im};
-}
 // A product with i.
-static pair times_i(pair a) {
-  return (pair){-a[1], a[0]};
+static tl_pair times_i(tl_pair a) {
+  return (tl_pair){-a[1], a[0]};
 }
 
 // A pass of radix 2: the butterfly.
 static void pass_2(const pass *a) {
   int64_t s = a->stride, m = a->rest, end = a->column_end;
   for (int64_t p = a->row; p < a->row_end; p++) {
-    const pair *x = a->x + s * p;
-    pair *y = a->y + 2 * s * p;
+    const tl_pair *x = a->x + s * p;
+    tl_pair *y = a->y + 2 * s * p;
     tl_c128 w = a->roots[p * s];
     for (int64_t q = a->column; q < end; q++) {
-      pair a0 = x[q], a1 = x[q + s * m];
+      tl_pair a0 = x[q], a1 = x[q + s * m];
       y[q] = a0 + a1;
-      y[q + s] = times(a0 - a1, w);
+      y[q + s] = tl_pair_times(a0 - a1, w);
     }
   }
 }
@@ -252,16 +245,16 @@ static void pass_3(const pass *a) {
   const double half_root = 0.86602540378443864676;
   int64_t s = a->stride, m = a->rest, end = a->column_end;
   for (int64_t p = a->row; p < a->row_end; p++) {
-    const pair *x = a->x + s * p;
-    pair *y = a->y + 3 * s * p;
+    const tl_pair *x = a->x + s * p;
+    tl_pair *y = a->y + 3 * s * p;
     tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
     for (int64_t q = a->column; q < end; q++) {
-      pair a0 = x[q], a1 = x[q + s * m], a2 = x[q + 2 * s * m];
-      pair sum = a1 + a2, transposed = times_i((a1 - a2) * half_root);
-      pair middle = a0 - sum * 0.5;
+      tl_pair a0 = x[q], a1 = x[q + s * m], a2 = x[q + 2 * s * m];
+      tl_pair sum = a1 + a2, transposed = times_i((a1 - a2) * half_root);
+      tl_pair middle = a0 - sum * 0.5;
       y[q] = a0 + sum;
-      y[q + s] = times(middle - transposed, w1);
-      y[q + 2 * s] = times(middle + transposed, w2);
+      y[q + s] = tl_pair_times(middle - transposed, w1);
+      y[q + 2 * s] = tl_pair_times(middle + transposed, w2);
     }
   }
 }
@@ -271,19 +264,19 @@ static void pass_3(const pass *a) {
 static void pass_4(const pass *a) {
   int64_t s = a->stride, m = a->rest, end = a->column_end;
   for (int64_t p = a->row; p < a->row_end; p++) {
-    const pair *x = a->x + s * p;
-    pair *y = a->y + 4 * s * p;
+    const tl_pair *x = a->x + s * p;
+    tl_pair *y = a->y + 4 * s * p;
     tl_c128 w1 = a->roots[p * s], w2 = a->roots[2 * p * s];
     tl_c128 w3 = a->roots[3 * p * s];
     for (int64_t q = a->column; q < end; q++) {
-      pair a0 = x[q], a1 = x[q + s * m];
-      pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
-      pair even = a0 + a2, odd = a1 + a3;
-      pair left = a0 - a2, transposed = times_i(a1 - a3);
+      tl_pair a0 = x[q], a1 = x[q + s * m];
+      tl_pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
+      tl_pair even = a0 + a2, odd = a1 + a3;
+      tl_pair left = a0 - a2, transposed = times_i(a1 - a3);
       y[q] = even + odd;
-      y[q + s] = times(left - transposed, w1);
-      y[q + 2 * s] = times(even - odd, w2);
-      y[q + 3 * s] = times(left + transposed, w3);
+      y[q + s] = tl_pair_times(left - transposed, w1);
+      y[q + 2 * s] = tl_pair_times(even - odd, w2);
+      y[q + 3 * s] = tl_pair_times(left + transposed, w3);
     }
   }
 }
@@ -295,33 +288,33 @@ static void pass_5(const pass *a) {
   const double s1 = 0.95105651629515357212, s2 = 0.58778525229247312917;
   int64_t s = a->stride, m = a->rest, end = a->column_end;
   for (int64_t p = a->row; p < a->row_end; p++) {
-    const pair *x = a->x + s * p;
-    pair *y = a->y + 5 * s * p;
+    const tl_pair *x = a->x + s * p;
+    tl_pair *y = a->y + 5 * s * p;
     const tl_c128 *w = a->roots;
     int64_t step = p * s;
     tl_c128 w1 = w[step], w2 = w[2 * step], w3 = w[3 * step], w4 = w[4 * step];
     for (int64_t q = a->column; q < end; q++) {
-      pair a0 = x[q], a1 = x[q + s * m], a4 = x[q + 4 * s * m];
-      pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
-      pair t1 = a1 + a4, t2 = a2 + a3, u1 = a1 - a4, u2 = a2 - a3;
-      pair m1 = a0 + (t1 * c1 + t2 * c2), m2 = a0 + (t1 * c2 + t2 * c1);
-      pair n1 = times_i(u1 * s1 + u2 * s2), n2 = times_i(u1 * s2 - u2 * s1);
+      tl_pair a0 = x[q], a1 = x[q + s * m], a4 = x[q + 4 * s * m];
+      tl_pair a2 = x[q + 2 * s * m], a3 = x[q + 3 * s * m];
+      tl_pair t1 = a1 + a4, t2 = a2 + a3, u1 = a1 - a4, u2 = a2 - a3;
+      tl_pair m1 = a0 + (t1 * c1 + t2 * c2), m2 = a0 + (t1 * c2 + t2 * c1);
+      tl_pair n1 = times_i(u1 * s1 + u2 * s2), n2 = times_i(u1 * s2 - u2 * s1);
       y[q] = a0 + (t1 + t2);
-      y[q + s] = times(m1 - n1, w1);
-      y[q + 2 * s] = times(m2 - n2, w2);
-      y[q + 3 * s] = times(m2 + n2, w3);
-      y[q + 4 * s] = times(m1 + n1, w4);
+      y[q + s] = tl_pair_times(m1 - n1, w1);
+      y[q + 2 * s] = tl_pair_times(m2 - n2, w2);
+      y[q + 3 * s] = tl_pair_times(m2 + n2, w3);
+      y[q + 4 * s] = tl_pair_times(m1 + n1, w4);
     }
   }
 }
 
 // One transform of any odd radix, by the symmetry of its roots: items j and r
 // - j share each product. x has [step] items between two.
-static void any_odd(const pass *a, const pair *x, int64_t step, int64_t p,
-                    pair *y) {
-  pair sums[MAX_RADIX / 2 + 1], differences[MAX_RADIX / 2 + 1];
+static void any_odd(const pass *a, const tl_pair *x, int64_t step, int64_t p,
+                    tl_pair *y) {
+  tl_pair sums[MAX_RADIX / 2 + 1], differences[MAX_RADIX / 2 + 1];
   int64_t r = a->radix, half = r / 2, s = a->stride, turn = a->n / r;
-  pair total = x[0];
+  tl_pair total = x[0];
   for (int64_t j = 1; j <= half; j++) {
     sums[j] = x[j * step] + x[(r - j) * step];
     differences[j] = x[j * step] - x[(r - j) * step];
@@ -329,7 +322,7 @@ static void any_odd(const pass *a, const pair *x, int64_t step, int64_t p,
   }
   y[0] = total;
   for (int64_t k = 1; k <= half; k++) {
-    pair even = x[0], odd = {0, 0};
+    tl_pair even = x[0], odd = {0, 0};
     int64_t place = 0;  // of j k, less multiples of r
     for (int64_t j = 1; j <= half; j++) {
       place += place + k < r ? k : k - r;
@@ -338,8 +331,8 @@ static void any_odd(const pass *a, const pair *x, int64_t step, int64_t p,
       odd += differences[j] * w.im;
     }
     odd = times_i(odd);
-    y[k * s] = times(even + odd, a->roots[p * k * s]);
-    y[(r - k) * s] = times(even - odd, a->roots[p * (r - k) * s]);
+    y[k * s] = tl_pair_times(even + odd, a->roots[p * k * s]);
+    y[(r - k) * s] = tl_pair_times(even - odd, a->roots[p * (r - k) * s]);
   }
 }
 
@@ -389,9 +382,9 @@ static bool run_pieces(tl_vm *vm, pass *a) {
 static tl_c128 *run_passes(tl_vm *vm, const tl_fft *fft, tl_c128 *x,
                            tl_c128 *y) {
   for (int i = 0; i < fft->count; i++) {
-    pass a = {.x = (const pair *)x,
+    pass a = {.x = (const tl_pair *)x,
               .roots = fft->roots,
-              .y = (pair *)y,
+              .y = (tl_pair *)y,
               .radix = fft->passes[i].radix,
               .rest = fft->passes[i].rest,
               .stride = fft->passes[i].stride,

@@ -28,6 +28,16 @@ struct tl_fft {
   tl_c128 *spectrum;  // of the chirp, conjugate, around 0
 };
 
+// A complex number as one vector.
+typedef double tl_pair
+    __attribute__((vector_size(16), aligned(8), may_alias));
+
+// A product with a root of unity.
+static inline tl_pair tl_pair_times(tl_pair a, tl_c128 w) {
+  return a * (tl_pair){w.re, w.re} +
+         (tl_pair){a[1], a[0]} * (tl_pair){-w.im, w.im};
+}
+
 enum { TL_FFT_PIECE = 1 << 16 };  // items between two looks for an interrupt
 
 // Looks for an interrupt in a loop that has come to item k. The items are paid
