@@ -19,6 +19,7 @@
 #include "stdlib/families.h"
 #include "stdlib/fft_library.h"
 #include "stdlib/fft_plan.h"
+#include "vm/kernels/kernels.h"
 
 // --- One axis ---------------------------------------------------------------
 
@@ -98,54 +99,25 @@ static void share(transform *t, char *lane) {
   t->b = leaves ? t->own[0] : (tl_c128 *)(void *)lane;
 }
 
-// Items at any address, and results with their factor.
-static tl_c128 load(const char *at) {
-  tl_c128 c;
-  memcpy(&c, at, sizeof c);
-  return c;
-}
-
-// A memcpy, since the lanes of a view need not be aligned for a number.
-static double load_real(const char *at) {
-  double f;
-  memcpy(&f, at, sizeof f);
-  return f;
-}
-
-// With the factor of the norm, which is 1 where nothing is scaled.
-static void store(char *at, tl_c128 c, double factor) {
-  c.re *= factor;
-  c.im *= factor;
-  memcpy(at, &c, sizeof c);
-}
-
-// The same of a real number.
-static void store_real(char *at, double f, double factor) {
-  f *= factor;
-  memcpy(at, &f, sizeof f);
-}
-
 // Transforms one lane of n items to n, or to the half of them that is wanted;
-// items that are not given are zeros.
-// Strides are in bytes. False where the VM was stopped.
-static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
-                        char *out, int64_t out_step) {
+// items that are not given are zeros. False where the VM was stopped.
+static bool run_complex(tl_vm *vm, transform *t, const void *x, tl_pair *out) {
   const int64_t wanted = t->kind == COMPLEX ? t->n : t->n / 2 + 1;
-  tl_c128 *a = t->a;
+  const tl_pair *items = x;
+  const double *reals = x;
+  tl_pair *a = (tl_pair *)t->a;
   for (int64_t k = 0; k < t->given; k++) {
-    const char *at = x + k * step;
-    tl_c128 c = t->reals ? (tl_c128){load_real(at), 0} : load(at);
-    a[k] = t->inverse ? (tl_c128){c.im, c.re} : c;
+    tl_pair c = t->reals ? (tl_pair){reals[k], 0} : items[k];
+    a[k] = t->inverse ? (tl_pair){c[1], c[0]} : c;
     if (!tl_fft_goes_on(vm, k))
       return false;
   }
-  if (!tl_fft_clear(vm, a + t->given, t->n - t->given))
+  if (!tl_fft_clear(vm, t->a + t->given, t->n - t->given))
     return false;
-  a = tl_fft_run(vm, &t->fft, a, t->b);
+  a = (tl_pair *)tl_fft_run(vm, &t->fft, t->a, t->b);
   bool ok = a != NULL;
   for (int64_t k = 0; ok && k < wanted; k++) {
-    tl_c128 c = t->inverse ? (tl_c128){a[k].im, a[k].re} : a[k];
-    store(out + k * out_step, c, t->factor);
+    out[k] = (t->inverse ? (tl_pair){a[k][1], a[k][0]} : a[k]) * t->factor;
     ok = tl_fft_goes_on(vm, k);
   }
   return ok;
@@ -156,130 +128,133 @@ static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
 // transforms, Z[k] = e + i o, conj(Z[-k]) = e − i o, and the result is e +
 // root[k] o; at h - k it is conj(e − root[k] o).
 // z has room for an item more.
-static bool unpack_half(tl_vm *vm, const transform *t, tl_c128 *z, char *out,
-                        int64_t step) {
+static bool unpack_half(tl_vm *vm, const transform *t, tl_pair *z,
+                        tl_pair *out) {
   int64_t h = t->n / 2;
-  const tl_pair *items = (const tl_pair *)z;
   z[h] = z[0];
   for (int64_t k = 0; k <= h - k; k++) {
-    tl_pair p = items[k], q = items[h - k];
+    tl_pair p = z[k], q = z[h - k];
     tl_pair e = (p + q * (tl_pair){1, -1}) * 0.5;
     tl_pair o = (tl_pair){p[1] + q[1], q[0] - p[0]} * 0.5;
     tl_pair turned = tl_pair_times(o, t->roots[k]);
     // The item in the middle is its own mirror, so that the order counts.
-    *(tl_pair *)(out + (h - k) * step) =
+    out[h - k] =
         (e * (tl_pair){1, -1} + turned * (tl_pair){-1, 1}) * t->factor;
-    *(tl_pair *)(out + k * step) = (e + turned) * t->factor;
+    out[k] = (e + turned) * t->factor;
     if (!tl_fft_goes_on(vm, k))
       return false;
   }
   return true;
 }
 
-// The given items of a lane of reals, then zeros.
-static bool load_reals(tl_vm *vm, const transform *t, const char *x,
-                       int64_t step) {
+// Transforms one lane of n real items to n / 2 + 1 complex ones.
+static bool run_to_half(tl_vm *vm, transform *t, const double *x,
+                        tl_pair *out) {
+  if (!t->halved)
+    return run_complex(vm, t, x, out);
+  // Two real items are one complex item of half the length.
   double *reals = (double *)(void *)t->a;
-  for (int64_t k = 0, end; k < t->given; k = end) {
-    end = t->given - k < TL_FFT_PIECE ? t->given : k + TL_FFT_PIECE;
-    if (step == sizeof *reals)
-      memcpy(reals + k, x + k * step, (size_t)(end - k) * sizeof *reals);
-    for (int64_t i = k; step != sizeof *reals && i < end; i++)
-      reals[i] = load_real(x + i * step);
-    if (!tl_fft_goes_on(vm, end - 1))
+  for (int64_t k = 0, some; k < t->given; k += some) {
+    some = t->given - k < TL_FFT_PIECE ? t->given - k : TL_FFT_PIECE;
+    memcpy(reals + k, x + k, (size_t)some * sizeof *x);
+    if (!tl_fft_goes_on(vm, k + some - 1))
       return false;
   }
   if (t->given % 2 != 0)
     reals[t->given] = 0;
-  return tl_fft_clear(vm, t->a + (t->given + 1) / 2, (t->n - t->given) / 2);
-}
-
-// Transforms one lane of n real items to n / 2 + 1 complex ones.
-static bool run_to_half(tl_vm *vm, transform *t, const char *x, int64_t step,
-                        char *out, int64_t out_step) {
-  // Two real items are one complex item of half the length.
-  if (!t->halved)
-    return run_complex(vm, t, x, step, out, out_step);
-  if (!load_reals(vm, t, x, step))
+  if (!tl_fft_clear(vm, t->a + (t->given + 1) / 2, (t->n - t->given) / 2))
     return false;
-  tl_c128 *a = tl_fft_run(vm, &t->fft, t->a, t->b);
-  return a != NULL && unpack_half(vm, t, a, out, out_step);
+  tl_pair *a = (tl_pair *)tl_fft_run(vm, &t->fft, t->a, t->b);
+  return a != NULL && unpack_half(vm, t, a, out);
 }
 
 // An item of a half that was given, or 0; the imaginary parts that a real
 // result cannot have are ignored.
-static tl_c128 half_item(const transform *t, const char *x, int64_t step,
-                         int64_t k) {
-  tl_c128 c = k < t->given ? load(x + k * step) : (tl_c128){0, 0};
+static tl_pair half_item(const transform *t, const tl_pair *x, int64_t k) {
+  tl_pair c = k < t->given ? x[k] : (tl_pair){0, 0};
   if (k == 0 || 2 * k == t->n)
-    c.im = 0;
+    c[1] = 0;
   return c;
 }
 
-// Undoes unpack_half, and exchanges re and im for the inverse.
-static bool pack_half(tl_vm *vm, const transform *t, const char *x,
-                      int64_t step) {
+// Transforms one lane of n / 2 + 1 complex items to n real ones: undoes
+// unpack_half. A real result needs no conjugation of the whole: the inverse is
+// the transform with re and im exchanged, so the result lies in the imaginary
+// parts.
+static bool run_from_half(tl_vm *vm, transform *t, const tl_pair *x,
+                          double *out) {
+  tl_pair *a = (tl_pair *)t->a;
   int64_t h = t->n / 2;
-  for (int64_t k = 0; k < h; k++) {
-    tl_c128 p = half_item(t, x, step, k), q = half_item(t, x, step, h - k);
-    tl_c128 w = t->roots[k];
-    tl_c128 e = {p.re + q.re, p.im - q.im}, d = {p.re - q.re, p.im + q.im};
-    tl_c128 o = {d.re * w.re + d.im * w.im, d.im * w.re - d.re * w.im};
-    t->a[k] = (tl_c128){e.im + o.re, e.re - o.im};
+  for (int64_t k = 0; k < t->n - h; k++) {
+    tl_pair p = half_item(t, x, k);
+    if (t->halved) {
+      tl_pair q = half_item(t, x, h - k) * (tl_pair){1, -1};
+      tl_c128 w = {t->roots[k].re, -t->roots[k].im};
+      tl_pair e = p + q, o = tl_pair_times(p - q, w);
+      a[k] = (tl_pair){e[1] + o[0], e[0] - o[1]};
+    } else {
+      a[k] = (tl_pair){p[1], p[0]};
+      if (k > 0)
+        a[t->n - k] = (tl_pair){-p[1], p[0]};
+    }
     if (!tl_fft_goes_on(vm, k))
       return false;
   }
-  return true;
-}
-
-// Transforms one lane of n / 2 + 1 complex items to n real ones. A real result
-// needs no conjugation of the whole: the inverse is the transform with re and
-// im exchanged, so the result lies in the imaginary parts.
-static bool run_from_half(tl_vm *vm, transform *t, const char *x, int64_t step,
-                          char *out, int64_t out_step) {
-  tl_c128 *a = t->a;
-  if (t->halved && !pack_half(vm, t, x, step))
-    return false;
-  for (int64_t k = 0; !t->halved && k <= t->n / 2; k++) {
-    tl_c128 c = half_item(t, x, step, k);
-    a[k] = (tl_c128){c.im, c.re};
-    if (k > 0)
-      a[t->n - k] = (tl_c128){-c.im, c.re};
-    if (!tl_fft_goes_on(vm, k))
-      return false;
-  }
-  a = tl_fft_run(vm, &t->fft, a, t->b);
+  a = (tl_pair *)tl_fft_run(vm, &t->fft, t->a, t->b);
   bool ok = a != NULL;
   for (int64_t k = 0; ok && k < t->n; k++) {
-    double f = !t->halved ? a[k].im : k % 2 == 0 ? a[k / 2].im : a[k / 2].re;
-    store_real(out + k * out_step, f, t->factor);
+    out[k] = t->factor *
+             (!t->halved ? a[k][1] : k % 2 == 0 ? a[k / 2][1] : a[k / 2][0]);
     ok = tl_fft_goes_on(vm, k);
   }
   return ok;
 }
 
-// Transforms all lanes along [axis], polling between them.
+// One lane from [x] to [out], where it may lie itself.
+static bool run_lane(tl_vm *vm, transform *t, char *x, char *out) {
+  void *from = x, *to = out;
+  bool ok = t->kind == COMPLEX   ? run_complex(vm, t, from, to)
+            : t->kind == TO_HALF ? run_to_half(vm, t, from, to)
+                                 : run_from_half(vm, t, from, to);
+  return ok && tl_poll_items(vm, t->n);
+}
+
+// Transforms all lanes along [axis], polling between them. Lanes across both
+// arrays, which are in row-major order, go some at a time through a tile where
+// each has its items in a row, so that whole cache lines are read and written.
 static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
                       int axis) {
-  tl_lanes lanes;
-  tl_lanes_begin(&lanes, 2, (tl_array *[]){to, x}, axis);
+  enum { SIDE = 8, LINE = 64, MOST = 1 << 20 };
+  const int64_t size = (int64_t)tl_itemsize(to->head.dtype);
+  const int64_t wanted = tl_shape(to)[axis];
+  tl_lanes l;
+  tl_lanes_begin(&l, 2, (tl_array *[]){to, x}, axis);
+  // An odd number of cache lines: rows would share a few places of the cache.
+  const int64_t row = (int64_t)((buffer_size(t) / LINE + 1) | 1) * LINE;
+  const int64_t fit = row * SIDE < MOST ? SIDE : 1;
+  const bool tiled = axis < l.ndim;
+  char *tile = tiled ? tl_alloc(vm, (size_t)(row * fit), "a Fourier transform")
+                     : NULL;
   // A lane across all of the result would get all of its pages at once.
-  bool ok =
-      lanes.step[0] == (int64_t)tl_itemsize(to->head.dtype) ||
-      tl_touch(vm, to->data, (size_t)to->size * tl_itemsize(to->head.dtype));
-  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    const char *from = lanes.data[1];
-    char *out = lanes.data[0];
+  bool ok = !tiled || (tile && tl_touch(vm, to->data, (size_t)(to->size * size)));
+  while (ok && !l.done) {
+    int64_t left = tiled ? l.shape[l.ndim - 1] - l.index[l.ndim - 1] : 1;
+    int64_t count = left < fit ? left : fit;
+    char *lane = tiled ? tile : l.data[0];
     if (t->shares)
-      share(t, out);
-    if (t->kind == COMPLEX)
-      ok = run_complex(vm, t, from, lanes.step[1], out, lanes.step[0]);
-    else if (t->kind == TO_HALF)
-      ok = run_to_half(vm, t, from, lanes.step[1], out, lanes.step[0]);
-    else
-      ok = run_from_half(vm, t, from, lanes.step[1], out, lanes.step[0]);
-    ok = ok && tl_poll_items(vm, t->n);
+      share(t, lane);
+    if (tiled)
+      tl_kernels()->pack_tile[tl_move_size(tl_itemsize(x->head.dtype))](
+          tile, row, l.data[1], (ptrdiff_t)tl_itemsize(x->head.dtype),
+          l.step[1], (size_t)count, (size_t)t->given);
+    for (int64_t i = 0; ok && i < count; i++, lane += row)
+      ok = run_lane(vm, t, tiled ? lane : l.data[1], lane);
+    if (ok && tiled)
+      tl_kernels()->pack_tile[tl_move_size((size_t)size)](
+          l.data[0], l.step[0], tile, size, row, (size_t)wanted, (size_t)count);
+    for (; count > 0; count--) tl_lanes_next(&l);
   }
+  tl_free(vm, tile, (size_t)(row * fit));
   return ok;
 }
 
