@@ -58,9 +58,7 @@ static size_t buffer_size(const transform *t) {
 
 // Frees what open_transform made, also where it failed.
 static void close_transform(tl_vm *vm, transform *t) {
-  for (int i = 0; i < 2; i++)
-    if (t->own[i])
-      tl_free(vm, t->own[i], buffer_size(t));
+  for (int i = 0; i < 2; i++) tl_free(vm, t->own[i], buffer_size(t));
   tl_free(vm, t->roots, (size_t)(t->n / 2 + 1) * sizeof *t->roots);
   tl_fft_close(vm, &t->fft);
 }
@@ -101,11 +99,11 @@ static void share(transform *t, char *lane) {
 
 // Transforms one lane of n items to n, or to the half of them that is wanted;
 // items that are not given are zeros. False where the VM was stopped.
-static bool run_complex(tl_vm *vm, transform *t, const void *x, tl_pair *out) {
+static bool run_complex(tl_vm *vm, transform *t, const void *x, void *out) {
   const int64_t wanted = t->kind == COMPLEX ? t->n : t->n / 2 + 1;
   const tl_pair *items = x;
   const double *reals = x;
-  tl_pair *a = (tl_pair *)t->a;
+  tl_pair *a = (tl_pair *)t->a, *to = out;
   for (int64_t k = 0; k < t->given; k++) {
     tl_pair c = t->reals ? (tl_pair){reals[k], 0} : items[k];
     a[k] = t->inverse ? (tl_pair){c[1], c[0]} : c;
@@ -117,7 +115,7 @@ static bool run_complex(tl_vm *vm, transform *t, const void *x, tl_pair *out) {
   a = (tl_pair *)tl_fft_run(vm, &t->fft, t->a, t->b);
   bool ok = a != NULL;
   for (int64_t k = 0; ok && k < wanted; k++) {
-    out[k] = (t->inverse ? (tl_pair){a[k][1], a[k][0]} : a[k]) * t->factor;
+    to[k] = (t->inverse ? (tl_pair){a[k][1], a[k][0]} : a[k]) * t->factor;
     ok = tl_fft_goes_on(vm, k);
   }
   return ok;
@@ -127,19 +125,19 @@ static bool run_complex(tl_vm *vm, transform *t, const void *x, tl_pair *out) {
 // items as real and the odd ones as imaginary parts. With e and o their
 // transforms, Z[k] = e + i o, conj(Z[-k]) = e − i o, and the result is e +
 // root[k] o; at h - k it is conj(e − root[k] o).
-// z has room for an item more.
+// [z] has room for an item more.
 static bool unpack_half(tl_vm *vm, const transform *t, tl_pair *z,
                         tl_pair *out) {
+  const tl_pair mirror = {1, -1};  // conjugates
   int64_t h = t->n / 2;
   z[h] = z[0];
   for (int64_t k = 0; k <= h - k; k++) {
     tl_pair p = z[k], q = z[h - k];
-    tl_pair e = (p + q * (tl_pair){1, -1}) * 0.5;
+    tl_pair e = (p + q * mirror) * 0.5;
     tl_pair o = (tl_pair){p[1] + q[1], q[0] - p[0]} * 0.5;
     tl_pair turned = tl_pair_times(o, t->roots[k]);
     // The item in the middle is its own mirror, so that the order counts.
-    out[h - k] =
-        (e * (tl_pair){1, -1} + turned * (tl_pair){-1, 1}) * t->factor;
+    out[h - k] = (e * mirror - turned * mirror) * t->factor;
     out[k] = (e + turned) * t->factor;
     if (!tl_fft_goes_on(vm, k))
       return false;
@@ -148,20 +146,14 @@ static bool unpack_half(tl_vm *vm, const transform *t, tl_pair *z,
 }
 
 // Transforms one lane of n real items to n / 2 + 1 complex ones.
-static bool run_to_half(tl_vm *vm, transform *t, const double *x,
-                        tl_pair *out) {
+static bool run_to_half(tl_vm *vm, transform *t, const void *x, void *out) {
   if (!t->halved)
     return run_complex(vm, t, x, out);
   // Two real items are one complex item of half the length.
   double *reals = (double *)(void *)t->a;
-  for (int64_t k = 0, some; k < t->given; k += some) {
-    some = t->given - k < TL_FFT_PIECE ? t->given - k : TL_FFT_PIECE;
-    memcpy(reals + k, x + k, (size_t)some * sizeof *x);
-    if (!tl_fft_goes_on(vm, k + some - 1))
-      return false;
-  }
-  if (t->given % 2 != 0)
-    reals[t->given] = 0;
+  if (!tl_copy_bytes(vm, reals, x, (size_t)t->given * sizeof *reals))
+    return false;
+  reals[t->given] = 0;  // if that is odd; there is room
   if (!tl_fft_clear(vm, t->a + (t->given + 1) / 2, (t->n - t->given) / 2))
     return false;
   tl_pair *a = (tl_pair *)tl_fft_run(vm, &t->fft, t->a, t->b);
@@ -181,9 +173,9 @@ static tl_pair half_item(const transform *t, const tl_pair *x, int64_t k) {
 // unpack_half. A real result needs no conjugation of the whole: the inverse is
 // the transform with re and im exchanged, so the result lies in the imaginary
 // parts.
-static bool run_from_half(tl_vm *vm, transform *t, const tl_pair *x,
-                          double *out) {
+static bool run_from_half(tl_vm *vm, transform *t, const void *x, void *out) {
   tl_pair *a = (tl_pair *)t->a;
+  double *to = out;
   int64_t h = t->n / 2;
   for (int64_t k = 0; k < t->n - h; k++) {
     tl_pair p = half_item(t, x, k);
@@ -203,55 +195,68 @@ static bool run_from_half(tl_vm *vm, transform *t, const tl_pair *x,
   a = (tl_pair *)tl_fft_run(vm, &t->fft, t->a, t->b);
   bool ok = a != NULL;
   for (int64_t k = 0; ok && k < t->n; k++) {
-    out[k] = t->factor *
-             (!t->halved ? a[k][1] : k % 2 == 0 ? a[k / 2][1] : a[k / 2][0]);
+    to[k] = t->factor * (!t->halved   ? a[k][1]
+                         : k % 2 == 0 ? a[k / 2][1]
+                                      : a[k / 2][0]);
     ok = tl_fft_goes_on(vm, k);
   }
   return ok;
 }
 
-// One lane from [x] to [out], where it may lie itself.
-static bool run_lane(tl_vm *vm, transform *t, char *x, char *out) {
-  void *from = x, *to = out;
-  bool ok = t->kind == COMPLEX   ? run_complex(vm, t, from, to)
-            : t->kind == TO_HALF ? run_to_half(vm, t, from, to)
-                                 : run_from_half(vm, t, from, to);
-  return ok && tl_poll_items(vm, t->n);
+// Copies n items of some lanes to the rows of a tile, or from there to those of
+// the result, in pieces between polls. For size: the copies take the time.
+__attribute__((cold)) static bool turn(tl_vm *vm, const tl_lanes *l, bool in,
+                                       size_t size, char *tile, int64_t row,
+                                       int64_t count, int64_t n) {
+  const int64_t step = l->step[in];
+  for (int64_t k = 0, some; k < n; k += some) {
+    some = n - k < TL_FFT_PIECE ? n - k : TL_FFT_PIECE;
+    char *at = l->data[in] + k * step, *item = tile + k * (int64_t)size;
+    tl_kernels()->pack_tile[tl_move_size(size)](
+        in ? item : at, in ? row : step, in ? at : item, (ptrdiff_t)size,
+        in ? step : row, (size_t)(in ? count : some),
+        (size_t)(in ? some : count));
+    if (!tl_fft_goes_on(vm, k + some - 1))
+      return false;
+  }
+  return true;
 }
 
 // Transforms all lanes along [axis], polling between them. Lanes across both
 // arrays, which are in row-major order, go some at a time through a tile where
 // each has its items in a row, so that whole cache lines are read and written.
-static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
-                      int axis) {
+// A lane may be transformed where it lies.
+__attribute__((cold)) static bool run_lanes(tl_vm *vm, transform *t,
+                                            tl_array *x, tl_array *to,
+                                            int axis) {
+  static bool (*const run[])(tl_vm *, transform *, const void *, void *) = {
+      run_complex, run_to_half, run_from_half};
   enum { SIDE = 8, LINE = 64, MOST = 1 << 20 };
-  const int64_t size = (int64_t)tl_itemsize(to->head.dtype);
-  const int64_t wanted = tl_shape(to)[axis];
+  const size_t from_size = tl_itemsize(x->head.dtype);
+  const size_t to_size = tl_itemsize(to->head.dtype);
   tl_lanes l;
   tl_lanes_begin(&l, 2, (tl_array *[]){to, x}, axis);
   // An odd number of cache lines: rows would share a few places of the cache.
   const int64_t row = (int64_t)((buffer_size(t) / LINE + 1) | 1) * LINE;
   const int64_t fit = row * SIDE < MOST ? SIDE : 1;
   const bool tiled = axis < l.ndim;
-  char *tile = tiled ? tl_alloc(vm, (size_t)(row * fit), "a Fourier transform")
-                     : NULL;
+  char *tile =
+      tiled ? tl_alloc(vm, (size_t)(row * fit), "a Fourier transform") : NULL;
   // A lane across all of the result would get all of its pages at once.
-  bool ok = !tiled || (tile && tl_touch(vm, to->data, (size_t)(to->size * size)));
+  bool ok =
+      !tiled || (tile && tl_touch(vm, to->data, (size_t)to->size * to_size));
   while (ok && !l.done) {
     int64_t left = tiled ? l.shape[l.ndim - 1] - l.index[l.ndim - 1] : 1;
     int64_t count = left < fit ? left : fit;
     char *lane = tiled ? tile : l.data[0];
     if (t->shares)
       share(t, lane);
-    if (tiled)
-      tl_kernels()->pack_tile[tl_move_size(tl_itemsize(x->head.dtype))](
-          tile, row, l.data[1], (ptrdiff_t)tl_itemsize(x->head.dtype),
-          l.step[1], (size_t)count, (size_t)t->given);
+    ok = !tiled || turn(vm, &l, true, from_size, tile, row, count, t->given);
     for (int64_t i = 0; ok && i < count; i++, lane += row)
-      ok = run_lane(vm, t, tiled ? lane : l.data[1], lane);
-    if (ok && tiled)
-      tl_kernels()->pack_tile[tl_move_size((size_t)size)](
-          l.data[0], l.step[0], tile, size, row, (size_t)wanted, (size_t)count);
+      ok = run[t->kind](vm, t, tiled ? lane : l.data[1], lane) &&
+           tl_poll_items(vm, t->n);
+    ok = ok && (!tiled || turn(vm, &l, false, to_size, tile, row, count,
+                               tl_shape(to)[axis]));
     for (; count > 0; count--) tl_lanes_next(&l);
   }
   tl_free(vm, tile, (size_t)(row * fit));
@@ -260,7 +265,8 @@ static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
 
 // Replaces the array in *x by its transform: float64 goes in for TO_HALF,
 // complex128 for FROM_HALF, either for COMPLEX. False leaves *x.
-static bool along_axis(tl_vm *vm, transform *t, tl_slot *x, int axis) {
+__attribute__((cold)) static bool along_axis(tl_vm *vm, transform *t,
+                                             tl_slot *x, int axis) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_ndim(x->array);
   memcpy(shape, tl_shape(x->array), sizeof *shape * (size_t)ndim);
@@ -342,7 +348,9 @@ static bool one_axis(tl_vm *vm, const recipe *r, norm norm, tl_slot *items,
 }
 
 // A function of "x, n: none, axis: -1, norm: none".
-static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
+// For size, as the lanes take the time.
+__attribute__((cold)) static bool call(tl_vm *vm, const recipe *r,
+                                       tl_slot *args, tl_slot *out) {
   tl_slot items;
   tl_dtype dtype = TL_COMPLEX128;
   // In the order of the enum.
@@ -381,7 +389,7 @@ FUNCTION(irfft, FROM_HALF, true)
 // --- Whose code -------------------------------------------------------------
 
 // fft.use(library): for all calls of this VM from now on.
-static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
+__attribute__((cold)) static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_string *name = args[0].string;
   const bool fftw = strcmp(name->text, "fftw") == 0;
   if (!fftw && strcmp(name->text, "own") != 0)

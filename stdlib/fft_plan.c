@@ -27,10 +27,6 @@ enum {
 static tl_c128 multiply(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
-// A complex number times a real one.
-static tl_c128 scale(tl_c128 a, double f) {
-  return (tl_c128){a.re * f, a.im * f};
-}
 // re and im exchanged: the inverse transform is the forward one between two
 // exchanges.
 static tl_c128 swapped(tl_c128 a) {
@@ -185,7 +181,8 @@ static bool make_roots(tl_vm *vm, int64_t n, int64_t own, tl_c128 *items) {
 
 // Few roots are exact to the last bit or so; of many, each is a product of
 // two. Most are mirrored.
-bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
+__attribute__((cold)) bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count,
+                                        tl_c128 **out) {
   tl_c128 *items = *out = new_items(vm, count);
   if (!items)
     return false;
@@ -465,19 +462,19 @@ static bool make_chirp(tl_vm *vm, tl_fft *fft) {
 // The chirp is even, so that each item stands at k and at -k, which is size -
 // k. It is scaled once here and not at each run.
 static bool make_spectrum(tl_vm *vm, tl_fft *fft) {
-  int64_t size = fft->size;
+  const int64_t size = fft->size;
+  const double factor = 1 / (double)size;
   tl_c128 *a = fft->spectrum, *b = new_items(vm, size);
   bool ok = b != NULL && tl_fft_clear(vm, a, size);
   for (int64_t k = 0; ok && k < fft->n; k++) {
-    tl_c128 c = scale(fft->chirp[k], 1 / (double)size);
-    a[k] = a[k == 0 ? 0 : size - k] = (tl_c128){c.re, -c.im};
+    tl_c128 c = fft->chirp[k];
+    a[k] = a[k == 0 ? 0 : size - k] = (tl_c128){c.re * factor, -c.im * factor};
     ok = tl_fft_goes_on(vm, k);
   }
   tl_c128 *x = ok ? tl_fft_run(vm, fft->inner, a, b) : NULL;
   // It ends in either of the two, which are alike.
   fft->spectrum = x == b && ok ? b : a;
-  if (b != NULL)
-    free_items(vm, fft->spectrum == a ? b : a, size);
+  free_items(vm, fft->spectrum == a ? b : a, size);
   return x != NULL;
 }
 
@@ -488,18 +485,12 @@ static bool make_spectrum(tl_vm *vm, tl_fft *fft) {
 static int64_t convenient(int64_t n) {
   // All products of powers of 5 and 3, each doubled until it is long enough.
   int64_t best = INT64_MAX;
-  for (int64_t five = 1; five < best; five *= 5) {
+  for (int64_t five = 1; five < best; five *= 5)
     for (int64_t three = five; three < best; three *= 3) {
       int64_t two = three;
       while (two < n) two *= 2;
-      if (two < best)
-        best = two;
-      if (three >= n)
-        break;
+      best = two < best ? two : best;
     }
-    if (five >= n)
-      break;
-  }
   return best;
 }
 
@@ -508,8 +499,7 @@ static int64_t convenient(int64_t n) {
 // fails.
 static bool open_bluestein(tl_vm *vm, tl_fft *fft) {
   fft->size = convenient(2 * fft->n - 1);
-  tl_fft *inner =
-      tl_alloc_zeroed(vm, sizeof *fft->inner, "a Fourier transform");
+  tl_fft *inner = tl_alloc_zeroed(vm, sizeof *inner, "a Fourier transform");
   if (!inner)
     return false;
   fft->inner = inner;
@@ -560,7 +550,8 @@ static bool may_wait(const tl_vm *vm, int64_t n) {
 }
 
 // FFTW if the VM asks for it, then passes, then Bluestein.
-bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
+// For size: for many short lanes it is called once.
+__attribute__((cold)) bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
   *out = (tl_fft){.n = n, .size = n};
   // No machine has the memory, and products of indices must not overflow.
   if (n > INT64_C(1) << 40)

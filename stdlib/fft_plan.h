@@ -29,8 +29,7 @@ struct tl_fft {
 };
 
 // A complex number as one vector.
-typedef double tl_pair
-    __attribute__((vector_size(16), aligned(8), may_alias));
+typedef double tl_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 // A product with a root of unity.
 static inline tl_pair tl_pair_times(tl_pair a, tl_c128 w) {

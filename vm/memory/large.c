@@ -228,11 +228,11 @@ void *tl_large_new(tl_vm *vm, size_t nbytes) {
   return block != NULL ? block : large_fresh(vm, nbytes);
 }
 
-// A mapped block stays one: its pages move. One that shrinks leaves its pages to
-// the cache where that has a block for the rest: given back to the system they
-// would have to be fresh ones for the next block of the old size, which costs
-// more than the copy. One that grows to be large becomes mapped, so that no more
-// than that is ever copied. Any other is resized by the allocator.
+// A mapped block stays one: its pages move. One that shrinks leaves its pages
+// to the cache where that has a block for the rest: given back to the system
+// they would have to be fresh ones for the next block of the old size, which
+// costs more than the copy. One that grows to be large becomes mapped, so that
+// no more than that is ever copied. Any other is resized by the allocator.
 void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
   tl_block_note n = *tl_note_of(block);
   char *raw = (char *)block - n.padding;
