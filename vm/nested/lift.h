@@ -29,7 +29,7 @@ static inline bool tl_is_lifted(const tl_builtin *b, const tl_slot *args) {
 static inline void tl_own_result(tl_vm *vm, const tl_builtin *b, tl_slot *out) {
   if (b->result == TL_RETURNS)
     *out = tl_escape(vm, out, TL_CAUSE_CALL);
-  else
+  else if (!tl_is_string(*out))
     tl_hold(vm, *out, TL_CAUSE_VIEW);
 }
 

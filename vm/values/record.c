@@ -423,7 +423,7 @@ static void set_value(tl_vm *vm, tl_slot *field, tl_slot *value) {
 static void add_field(tl_vm *vm, tl_record *r, tl_key key, tl_slot *value) {
   r->fields[r->length].key = key;
   r->fields[r->length].value = tl_escape(vm, value, TL_CAUSE_FIELD);
-  r->length++;
+  r->last = (int32_t)r->length++;
   if (r->index_size != 0)
     index_add(r, hash_of(key), mark_of_last(r));
 }
