@@ -356,25 +356,31 @@ static bool open_stripped(tl_vm *vm, const tl_string *set, stripped *out) {
   return ok;
 }
 
-// The same of a point beyond ASCII.
-static __attribute__((noinline)) bool is_stripped_far(const stripped *s,
-                                                      int32_t point) {
+// strips of a text that begins beyond ASCII.
+static __attribute__((noinline)) size_t strips_far(const stripped *s,
+                                                   const char *text,
+                                                   size_t nbytes) {
+  int32_t point, one;
+  const size_t step = tl_utf8_decode(text, nbytes, &point);
   if (s->bits != NULL)
-    return (s->bits[point / 64] >> point % 64 & 1) != 0;
+    return (s->bits[point / 64] >> point % 64 & 1) != 0 ? step : 0;
   if (s->set == NULL)
-    return tl_is_blank(point);
+    return tl_is_blank(point) ? step : 0;
   for (size_t at = 0; at < s->set->length;) {
-    int32_t one;
     at += tl_utf8_decode(s->set->text + at, s->set->length - at, &one);
     if (one == point)
-      return true;
+      return step;
   }
-  return false;
+  return 0;
 }
 
-static inline bool is_stripped(const stripped *s, int32_t point) {
-  return point < 128 ? (s->ascii[point >> 6] >> (point & 63) & 1) != 0
-                     : is_stripped_far(s, point);
+// How many bytes the code point takes that the text begins with, if it is
+// stripped; else 0.
+static inline size_t strips(const stripped *s, const char *text,
+                            size_t nbytes) {
+  const unsigned char first = (unsigned char)text[0];
+  return first < 128 ? s->ascii[first >> 6] >> (first & 63) & 1
+                     : strips_far(s, text, nbytes);
 }
 
 // strip(s, chars, left, right).
@@ -385,23 +391,18 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!open_stripped(vm, tl_is_none(args[1]) ? NULL : args[1].string, &chars))
     return false;
   // Code point by code point from both ends; nothing in between is looked at.
-  size_t begin = 0, end = s->length;
+  size_t begin = 0, end = s->length, step;
   bool ok = true;
-  for (int64_t i = 0; left && begin < end && tl_poll_ok(vm, i, &ok); i++) {
-    int32_t point;
-    size_t step = tl_utf8_decode(s->text + begin, end - begin, &point);
-    if (!is_stripped(&chars, point))
-      break;
+  for (int64_t i = 0; left && begin < end && tl_poll_ok(vm, i, &ok) &&
+                      (step = strips(&chars, s->text + begin, end - begin)) > 0;
+       i++)
     begin += step;
-  }
   for (int64_t i = 0; right && end > begin && tl_poll_ok(vm, i, &ok); i++) {
-    int32_t point;
     size_t last = end - 1;
     // Back over the bytes that continue a code point.
     while (last > begin && ((unsigned char)s->text[last] & 0xc0) == 0x80)
       last--;
-    tl_utf8_decode(s->text + last, end - last, &point);
-    if (!is_stripped(&chars, point))
+    if (strips(&chars, s->text + last, end - last) == 0)
       break;
     end = last;
   }
