@@ -10,6 +10,7 @@
 #include "compiler/stages.h"
 
 #include "compiler/fusion_internal.h"
+#include "vm/observe/in_place_contract.h"
 
 // --- Calls of small functions -----------------------------------------------
 
@@ -585,10 +586,12 @@ static bool end_run(tl_fusion *f, bool cut) {
 static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
   static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7}, at_once = 4;
   int operations = 0, others = 0, consumers = 0;
-  if (f->b->promises || f->p->unit->contract_count > 0)
+  if (f->b->promises)
     return 0;
   for (uint32_t pc = region->start; pc < region->end;) {
     tl_decoded d;
+    if (tl_has_contract(f->p, pc))
+      return 0;
     tl_decode(f->p, pc, &d);
     tl_region_step kind = step_of(f, pc, &d);
     if (kind == TL_STEP_OPERATION || kind == TL_STEP_CAST ||

@@ -315,12 +315,11 @@ bool tl_check_pragmas(tl_builder *b) {
     tl_decoded d;
     for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
       tl_decode(p, pc, &d);
-      const tl_place_entry *place = tl_place_at(p, pc);
       // What no contract covers may allocate.
-      if (place == NULL || !tl_unit_contracts(unit, place->at))
+      if (!tl_has_contract(p, pc))
         continue;
       p->has_contracts = true;
-      ok = check(b, p, pc, &d, place) && ok;
+      ok = check(b, p, pc, &d, tl_place_at(p, pc)) && ok;
     }
   }
   return ok;

@@ -25,10 +25,15 @@ static const tl_frame *running(const tl_vm *vm) {
 //   begin   10      20      40
 //   end     90      30      50
 //   reach   90      90      90      [at] = 60 is under the first
-bool tl_unit_contracts(const tl_unit *unit, uint32_t at) {
+bool tl_has_contract(const tl_prototype *p, uint32_t pc) {
+  const tl_unit *unit = p->unit;
+  const tl_place_entry *place =
+      unit->contract_count == 0 ? NULL : tl_place_at(p, pc);
+  if (place == NULL)
+    return false;
   uint32_t n = tl_count_upto(unit->contracts, unit->contract_count,
-                             sizeof *unit->contracts, at);
-  return n > 0 && at < unit->contracts[n - 1].reach;
+                             sizeof *unit->contracts, place->at);
+  return n > 0 && place->at < unit->contracts[n - 1].reach;
 }
 
 bool tl_contract_near(const tl_vm *vm) {
@@ -36,13 +41,9 @@ bool tl_contract_near(const tl_vm *vm) {
   return f != NULL && f->function->has_contracts;
 }
 
-// The source place of the instruction under way decides.
 bool tl_contract_runs(const tl_vm *vm) {
-  if (!tl_contract_near(vm))
-    return false;
-  const tl_prototype *p = vm->frame->function;
-  const tl_place_entry *place = tl_place_at(p, tl_frame_pc(vm->frame));
-  return place != NULL && tl_unit_contracts(p->unit, place->at);
+  return tl_contract_near(vm) &&
+         tl_has_contract(vm->frame->function, tl_frame_pc(vm->frame));
 }
 
 // Remembered until an array is about to be made: a refusal of one operand may

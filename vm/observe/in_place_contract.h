@@ -17,8 +17,8 @@
 
 #include "vm/observe/watch.h"
 
-// Whether the byte of a unit's source at [at] stands under a contract.
-bool tl_unit_contracts(const tl_unit *unit, uint32_t at);
+// Whether the instruction stands under a contract, by its place in the source.
+bool tl_has_contract(const tl_prototype *p, uint32_t pc);
 
 // The observer's functions; vm/events.h has their contracts.
 bool tl_contract_near(const tl_vm *vm);
