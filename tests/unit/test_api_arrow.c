@@ -2,23 +2,8 @@
 // is refused by the name and format of the part that is wrong; both structs are
 // released, and nothing is left.
 
+#include "tests/unit/arrow.h"
 #include "tests/unit/host.h"
-
-struct ArrowSchema {
-  const char *format, *name, *metadata;
-  int64_t flags, n_children;
-  struct ArrowSchema **children, *dictionary;
-  void (*release)(struct ArrowSchema *);
-  void *private_data;
-};
-
-struct ArrowArray {
-  int64_t length, null_count, offset, n_buffers, n_children;
-  const void **buffers;
-  struct ArrowArray **children, *dictionary;
-  void (*release)(struct ArrowArray *);
-  void *private_data;
-};
 
 static int released;
 static void release_schema(struct ArrowSchema *s) {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "tests/unit/arrow.h"
 #include "tests/unit/host.h"
 
 // --- DLPack, as its header lays it out --------------------------------------
@@ -207,22 +208,6 @@ static void test_a_tensor_may_outlive_its_vm(void **state) {
 }
 
 // --- Arrow ------------------------------------------------------------------
-
-struct ArrowSchema {
-  const char *format, *name, *metadata;
-  int64_t flags, n_children;
-  struct ArrowSchema **children, *dictionary;
-  void (*release)(struct ArrowSchema *);
-  void *private_data;
-};
-
-struct ArrowArray {
-  int64_t length, null_count, offset, n_buffers, n_children;
-  const void **buffers;
-  struct ArrowArray **children, *dictionary;
-  void (*release)(struct ArrowArray *);
-  void *private_data;
-};
 
 static int released_arrays, released_schemas;
 static void release_array(struct ArrowArray *a) {
