@@ -586,11 +586,9 @@ static bool end_run(tl_fusion *f, bool cut) {
 static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
   static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7}, at_once = 4;
   int operations = 0, others = 0, consumers = 0;
-  if (f->b->promises)
-    return 0;
   for (uint32_t pc = region->start; pc < region->end;) {
     tl_decoded d;
-    if (tl_has_contract(f->p, pc))
+    if (f->b->promises || tl_has_contract(f->p, pc))
       return 0;
     tl_decode(f->p, pc, &d);
     tl_region_step kind = step_of(f, pc, &d);

@@ -52,7 +52,6 @@ typedef struct transform {
 // The bytes of a buffer, one item more than the transform needs: a half has
 // that many.
 static size_t buffer_size(const transform *t) {
-  // One more: a half has that many.
   return (size_t)(t->fft.size + 1) * sizeof *t->a;
 }
 
@@ -71,9 +70,8 @@ static bool open_transform(tl_vm *vm, transform *t, bool side_by_side) {
     return false;
   // A short buffer is nothing, and lies in the first cache at full lines.
   enum { LONG = 4096 };
-  bool fits = t->fft.size >= LONG && (t->halved || t->kind == COMPLEX);
-  t->shares =
-      side_by_side && fits && t->fft.size == (t->halved ? t->n / 2 : t->n);
+  t->shares = side_by_side && t->fft.size >= LONG && t->fft.size == t->fft.n &&
+              (t->halved || t->kind == COMPLEX);
   bool ok = true;
   for (int i = 0; ok && i < (t->shares ? 1 : 2); i++) {
     t->own[i] = tl_alloc(vm, buffer_size(t), "a Fourier transform");
@@ -124,8 +122,7 @@ static bool run_complex(tl_vm *vm, transform *t, const void *x, void *out) {
 // The result of a real transform from one of half its length, with the even
 // items as real and the odd ones as imaginary parts. With e and o their
 // transforms, Z[k] = e + i o, conj(Z[-k]) = e − i o, and the result is e +
-// root[k] o; at h - k it is conj(e − root[k] o).
-// [z] has room for an item more.
+// root[k] o; at h - k it is conj(e − root[k] o). [z] has room for an item more.
 static bool unpack_half(tl_vm *vm, const transform *t, tl_pair *z,
                         tl_pair *out) {
   const tl_pair mirror = {1, -1};  // conjugates
@@ -195,16 +192,16 @@ static bool run_from_half(tl_vm *vm, transform *t, const void *x, void *out) {
   a = (tl_pair *)tl_fft_run(vm, &t->fft, t->a, t->b);
   bool ok = a != NULL;
   for (int64_t k = 0; ok && k < t->n; k++) {
-    to[k] = t->factor * (!t->halved   ? a[k][1]
-                         : k % 2 == 0 ? a[k / 2][1]
-                                      : a[k / 2][0]);
+    tl_pair c = a[t->halved ? k / 2 : k];  // of a half, two items
+    to[k] = t->factor * c[!t->halved || k % 2 == 0];
     ok = tl_fft_goes_on(vm, k);
   }
   return ok;
 }
 
 // Copies n items of some lanes to the rows of a tile, or from there to those of
-// the result, in pieces between polls. For size: the copies take the time.
+// the result, in pieces between polls. Built for size, since the time goes into
+// the kernel that copies.
 __attribute__((cold)) static bool turn(tl_vm *vm, const tl_lanes *l, bool in,
                                        size_t size, char *tile, int64_t row,
                                        int64_t count, int64_t n) {
@@ -265,8 +262,7 @@ __attribute__((cold)) static bool run_lanes(tl_vm *vm, transform *t,
 
 // Replaces the array in *x by its transform: float64 goes in for TO_HALF,
 // complex128 for FROM_HALF, either for COMPLEX. False leaves *x.
-__attribute__((cold)) static bool along_axis(tl_vm *vm, transform *t,
-                                             tl_slot *x, int axis) {
+static bool along_axis(tl_vm *vm, transform *t, tl_slot *x, int axis) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_ndim(x->array);
   memcpy(shape, tl_shape(x->array), sizeof *shape * (size_t)ndim);
@@ -348,9 +344,7 @@ static bool one_axis(tl_vm *vm, const recipe *r, norm norm, tl_slot *items,
 }
 
 // A function of "x, n: none, axis: -1, norm: none".
-// For size, as the lanes take the time.
-__attribute__((cold)) static bool call(tl_vm *vm, const recipe *r,
-                                       tl_slot *args, tl_slot *out) {
+static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   tl_slot items;
   tl_dtype dtype = TL_COMPLEX128;
   // In the order of the enum.
@@ -389,7 +383,7 @@ FUNCTION(irfft, FROM_HALF, true)
 // --- Whose code -------------------------------------------------------------
 
 // fft.use(library): for all calls of this VM from now on.
-__attribute__((cold)) static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
+static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_string *name = args[0].string;
   const bool fftw = strcmp(name->text, "fftw") == 0;
   if (!fftw && strcmp(name->text, "own") != 0)

@@ -20,7 +20,6 @@
 enum {
   MAX_RADIX = 101,   // a larger prime factor: Bluestein
   MAX_TABLE = 4096,  // more roots are products of those in short tables
-  PIECE = TL_FFT_PIECE,
 };
 
 // Complex arithmetic, without C's checks for infinities.
@@ -50,7 +49,7 @@ static void free_items(tl_vm *vm, tl_c128 *items, int64_t n) {
 
 bool tl_fft_clear(tl_vm *vm, tl_c128 *items, int64_t n) {
   for (int64_t k = 0, some; k < n; k += some) {
-    some = n - k < PIECE ? n - k : PIECE;
+    some = n - k < TL_FFT_PIECE ? n - k : TL_FFT_PIECE;
     memset(items + k, 0, (size_t)some * sizeof *items);
     if (!tl_fft_goes_on(vm, k + some - 1))
       return false;
@@ -355,10 +354,10 @@ static void run_pass(const pass *a) {
 //  stride 1, rest n/4     first pass: pieces of rows
 //  stride n/4, rest 1     last pass: pieces of columns, of one row
 //
-// A piece has PIECE items in and as many out, which is 2 MB: some 0.1 ms
+// A piece has TL_FFT_PIECE items in and as many out, which is 2 MB: some 0.1 ms
 // between two polls.
 static bool run_pieces(tl_vm *vm, pass *a) {
-  int64_t some = PIECE / a->radix, s = a->stride, m = a->rest;
+  int64_t some = TL_FFT_PIECE / a->radix, s = a->stride, m = a->rest;
   int64_t columns = s < some ? s : some, rows = some / columns;
   for (int64_t p = 0; p < m; p += rows) {
     for (int64_t q = 0; q < s; q += columns) {
@@ -367,7 +366,7 @@ static bool run_pieces(tl_vm *vm, pass *a) {
       a->column = q;
       a->column_end = s - q < columns ? s : q + columns;
       run_pass(a);
-      if (a->n > PIECE && !tl_poll(vm, 0))
+      if (a->n > TL_FFT_PIECE && !tl_poll(vm, 0))
         return false;
     }
   }
@@ -550,7 +549,7 @@ static bool may_wait(const tl_vm *vm, int64_t n) {
 }
 
 // FFTW if the VM asks for it, then passes, then Bluestein.
-// For size: for many short lanes it is called once.
+// Built for size, since it is called once for all lanes.
 __attribute__((cold)) bool tl_fft_open(tl_vm *vm, int64_t n, tl_fft *out) {
   *out = (tl_fft){.n = n, .size = n};
   // No machine has the memory, and products of indices must not overflow.

@@ -16,7 +16,8 @@ bool tl_saves_memory(const tl_vm *vm) {
 }
 
 bool tl_is_worth_moving(const tl_vm *vm, size_t nbytes) {
-  return nbytes >= 1 << 20 || tl_saves_memory(vm);
+  enum { WORTH_MOVING = 1 << 20 };  // bytes: below it a copy is as fast
+  return nbytes >= WORTH_MOVING || tl_saves_memory(vm);
 }
 
 bool tl_view_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {

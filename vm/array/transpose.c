@@ -85,7 +85,8 @@ static bool is_sole_view(const tl_vm *vm, tl_slot s) {
          block->head.count == 1 && (tl_array_tag(block) & TL_DIRECT) != 0 &&
          (block->head.flags & TL_EXTERNAL) == 0 &&
          tl_array_dtype(a) == tl_array_dtype(block) &&
-         tl_array_dtype(a) < TL_STRING && tl_is_worth_moving(vm, tl_item_bytes(a));
+         tl_array_dtype(a) < TL_STRING &&
+         tl_is_worth_moving(vm, tl_item_bytes(a));
 }
 
 // Whether it shows all of the block as it lies, but for the direction of axes.

@@ -407,7 +407,8 @@ struct tl_unit {
   struct tl_chunk *chunks;
   // Its immortal objects: constants and names (module.h).
   struct tl_adopted *adopted;
-  // Some of them the auditor has to look at: lists, or after tl_unit_borrow all.
+  // The auditor has to look at some of them: at lists, and after tl_unit_borrow
+  // at all.
   bool has_counted;
   // Set while units are reclaimed: something leads to it.
   bool is_reached;

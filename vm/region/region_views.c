@@ -410,8 +410,7 @@ bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
 
 // Whether the instruction alone would give the array in [slot] itself, in which
 // the region behind it may leave its result (tl_view_new, roll).
-static bool is_better_alone(tl_region_reader *rd, uint32_t slot,
-                            uint8_t mode) {
+static bool is_better_alone(tl_region_reader *rd, uint32_t slot, uint8_t mode) {
   int in;
   if (rd->g->node_count > 0 || mode == TL_MODE_BORROW ||
       !tl_reader_look_up(rd, slot, &in))
