@@ -66,21 +66,18 @@ static void report(pass *p, const tl_cfg_ins *ins) {
   // Who writes x = x + 1 in a function meant the module's x.
   const tl_variable *outer =
       p->scope->parent != NULL ? tl_scope_find(p->scope->parent, name) : NULL;
-  if (outer != NULL && outer->scope->kind == TL_SCOPE_MODULE) {
-    tl_diagnose(p->b->diagnostics, TALLY_ERR_NAME, ins->span,
-                "%s is read before it is assigned: the %s of the module is "
-                "another variable, unless the function says global %s",
-                name->text, name->text, name->text);
-    return;
-  }
+  bool is_outer = outer != NULL && outer->scope->kind == TL_SCOPE_MODULE;
   // A script that assigns to sum somewhere has a variable sum everywhere; say
   // so to whoever meant the built-in.
   bool shadows = tl_known_find(p->b->vm, NULL, name).kind != TL_KNOWN_NOTHING;
   tl_diagnose(p->b->diagnostics, TALLY_ERR_NAME, ins->span,
-              shadows ? "%s is read before it is assigned: it is a variable "
-                        "here, which hides the built-in %s"
-                      : "%s is read before it is assigned",
-              name->text, name->text);
+              is_outer  ? "%s is read before it is assigned: the %s of the "
+                          "module is another variable, unless the function "
+                          "says global %s"
+              : shadows ? "%s is read before it is assigned: it is a variable "
+                          "here, which hides the built-in %s"
+                        : "%s is read before it is assigned",
+              name->text, name->text, name->text);
 }
 
 // Follows one block. While states are searched ([final] false) it passes them

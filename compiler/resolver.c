@@ -277,17 +277,12 @@ static void unknown_name(tl_resolver *r, const tl_name *name, tl_span span) {
   }
   const char *module = tl_module_with(r->vm, name);
   near = tl_scope_suggest(r->vm, r->scope, name);
-  if (module != NULL) {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
-                "%s is not defined: write %s.%s, and import %s first",
-                name->text, module, name->text, module);
-  } else if (near != NULL) {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
-                "%s is not defined; did you mean %s?", name->text, near);
-  } else {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span, "%s is not defined",
-                name->text);
-  }
+  tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
+              module != NULL
+                  ? "%s is not defined: write %s.%s, and import %s first"
+              : near != NULL ? "%s is not defined; did you mean %s?"
+                             : "%s is not defined",
+              name->text, module != NULL ? module : near, name->text, module);
 }
 
 // A name that is read: a variable, which the functions between capture, or the
@@ -319,22 +314,26 @@ static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span,
   }
   tl_variable *outer =
       scope->parent == NULL ? NULL : tl_scope_find(scope->parent, name);
-  if (outer == NULL) {
-    if (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING)
-      return;
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
-                "%s is changed here but never assigned", name->text);
-  } else if (outer->scope->kind == TL_SCOPE_MODULE) {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
-                "%s is a variable of the module: write global %s in the "
-                "function that changes it",
-                name->text, name->text);
-  } else {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
-                "%s is captured from the function around this one and cannot "
-                "be assigned here: return the new value instead",
-                name->text);
-  }
+  tl_diagnose(r->diagnostics, TALLY_ERR_NAME, span,
+              outer == NULL ? "%s is changed here but never assigned"
+              : outer->scope->kind == TL_SCOPE_MODULE
+                  ? "%s is a variable of the module: write global %s in the "
+                    "function that changes it"
+                  : "%s is captured from the function around this one and "
+                    "cannot be assigned here: return the new value instead",
+              name->text, name->text);
+}
+
+// m, m.x = v: names are written last, so what the part gets would be lost.
+static void refuse_lost(tl_resolver *r, const tl_target *all) {
+  const tl_target *end = all->targets + all->count;
+  for (const tl_target *part = all->targets; part < end; part++)
+    for (const tl_target *t = all->targets; t < part && part->steps; t++)
+      if (t->name == part->name && t->kind == TL_TARGET_NAME)
+        tl_diagnose(r->diagnostics, TALLY_ERR_NAME, part->name_span,
+                    "%s is assigned here, too, so this is lost: assign the "
+                    "part in a line below",
+                    part->name->text);
 }
 
 // A variable of the scope that the walk is in, which what opens it has bound,
@@ -581,6 +580,7 @@ static __attribute__((noinline)) bool resolve_named(tl_resolver *r,
         resolve(ast->assign.fallback, r);
       walk_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN,
                   resolve_update, resolve);
+      refuse_lost(r, &ast->assign.target);
       break;
     default:
       return false;
