@@ -117,8 +117,8 @@ static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes) {
   tl_slot number;
-  if ((tl_is_array(*base) || tl_is_list(*base)) && !tl_has_contracts(vm) &&
-      tl_item_get(&number, base, index) && !tl_is_heap(number)) {
+  if (!tl_is_record(*base) && !tl_has_contracts(vm) &&
+      tl_get_rare(vm, &number, base, index, NULL) && !tl_is_heap(number)) {
     tl_drop(vm, tl_operand_read(base, modes & 3u));
     tl_copy_slot(a, &number);
     return true;
@@ -316,7 +316,8 @@ static bool unpack_item(tl_vm *vm, tl_slot value, int64_t at, int64_t stop,
   tl_slot base = tl_borrow(value), item;
   tl_slot parts[] = {tl_weak_int(at), tl_weak_int(stop)};
   tl_step step = {.item_count = 1, .items = stop < 0 ? tl_value_items : &slice};
-  if (!tl_index_get(vm, &base, &step, parts, &item))
+  if ((stop >= 0 || !tl_get_rare(vm, &item, &base, &parts[0], NULL)) &&
+      !tl_index_get(vm, &base, &step, parts, &item))
     return false;
   list->items[list->length++] = tl_escape(vm, &item, TL_CAUSE_ITEM);
   return true;
@@ -368,7 +369,10 @@ static tl_list *list_items(tl_vm *vm, tl_slot value, uint32_t count,
     fail_unpack(vm, value, count);
   else if (all && length != (int64_t)count)
     tl_fail(vm, TALLY_ERR_VALUE, "%u names are assigned from %s of %lld %s",
-            count, tl_is_record(value) ? "a record" : "an array",
+            count,
+            tl_is_record(value) ? "a record"
+            : tl_is_list(value) ? "a list"
+                                : "an array",
             (long long)length, tl_is_record(value) ? "fields" : "items");
   else if (!all && length < others)
     tl_fail(vm, TALLY_ERR_VALUE,
@@ -393,11 +397,8 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
   tl_slot value = tl_operand_read(b, mode);
   uint32_t count = tl_unpack_count(extra);
   // A name takes the rest: its index stands in the upper half of extra.
-  if (count == extra && tl_is_list(value)) {
-    if (value.list->length != (int64_t)count)
-      return tl_fail(vm, TALLY_ERR_VALUE,
-                     "%u names are assigned from a list of %lld items", count,
-                     (long long)value.list->length);
+  if (count == extra && tl_is_list(value) &&
+      value.list->length == (int64_t)count) {
     unpack_list(vm, a, value);
     return true;
   }
