@@ -84,8 +84,9 @@ extern const tl_index_item tl_value_items[2];
 // a = b[c] or b[c, d], where b lives on and the loop's own path for items did
 // not apply: values of records, borrowed; characters; indices that are no
 // int64. A key that ends is dropped. False: the general path finds it. The mode
-// of c is read from [ins]: one value more in the dispatch loop would push the
-// table of handlers out of its register.
+// of c is read from [ins], which may be NULL where b is no record: one value
+// more in the dispatch loop would push the table of handlers out of its
+// register.
 bool tl_get_rare(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
                  const tl_ins *ins);
 bool tl_get_rare2(tl_slot *a, const tl_slot *b, const tl_slot *c,
