@@ -48,8 +48,6 @@ typedef struct tl_dense {
   // and zeros elsewhere. NULL in LAPACK's tables.
   tl_dense_result (*banded)(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
                             int64_t l, int64_t u, void *b, int64_t m);
-  // a becomes its inverse; where it is singular it is overwritten all the same.
-  tl_dense_result (*inverse)(const tl_lapack *f, tl_vm *vm, void *a, int64_t n);
   // a becomes the lower triangle, with zeros above it. Reads the lower half.
   tl_dense_result (*cholesky)(const tl_lapack *f, tl_vm *vm, void *a,
                               int64_t n);
@@ -74,7 +72,7 @@ typedef struct tl_dense {
 // The table of a file whose functions have these names: without the members'
 // names, as tally.c gives each file's functions names of their own.
 #define TL_DENSE_OF_THIS_FILE \
-  { NULL, lu, solve, triangular, banded, inverse, cholesky, qr, svd, eigh, eig }
+  { NULL, lu, solve, triangular, banded, cholesky, qr, svd, eigh, eig }
 
 // Tally's own, of float64 (dense_real.c) and of complex128 (dense_complex.c).
 extern const tl_dense tl_dense_real;     // Tally's own, float64

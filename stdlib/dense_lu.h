@@ -155,25 +155,6 @@ static tl_dense_result solve(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
   return ok && sign == 0 ? TL_DENSE_SINGULAR : result;
 }
 
-// Solves a @ x == identity: a becomes its inverse, and where that fails holds
-// factors that are of no use.
-static tl_dense_result inverse(const tl_lapack *f, tl_vm *vm, void *a,
-                               int64_t n) {
-  // The identity, whose columns become those of the inverse.
-  space s = {.vm = vm};
-  T *b = need_matrix(&s, n, n);
-  if (!b)
-    return TL_DENSE_STOPPED;
-  for (int64_t i = 0; i < n && poll_row(vm, i, n); i++)
-    for (int64_t j = 0; j < n; j++) b[i * n + j] = i == j ? 1 : 0;
-  tl_dense_result result = solve(f, vm, a, n, b, n);
-  if (result == TL_DENSE_DONE &&
-      !tl_copy_bytes(vm, a, b, (size_t)(n * n) * sizeof(T)))
-    result = TL_DENSE_STOPPED;
-  leave(&s);
-  return result;
-}
-
 // --- Cholesky ---------------------------------------------------------------
 
 // The rows [from, n) of columns [from, end) of the lower triangle. False where

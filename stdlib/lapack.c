@@ -7,7 +7,9 @@
 #include <limits.h>
 
 #include "stdlib/dense.h"
+#include "vm/array/array.h"
 #include "vm/engine/blas.h"
+#include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 // Longer sides would overflow the library's integers. A library cannot be
@@ -23,8 +25,6 @@ typedef void getrf_fn(const int *m, const int *n, void *a, const int *lda,
 typedef void getrs_fn(const char *trans, const int *n, const int *nrhs,
                       const void *a, const int *lda, const int *pivot, void *b,
                       const int *ldb, int *info, size_t);
-typedef void getri_fn(const int *n, void *a, const int *lda, const int *pivot,
-                      void *work, const int *lwork, int *info);
 typedef void potrf_fn(const char *uplo, const int *n, void *a, const int *lda,
                       int *info, size_t);
 typedef void trsm_fn(const char *side, const char *uplo, const char *trans,
@@ -71,7 +71,6 @@ struct tl_lapack {
   bool is_complex, is_there;
   getrf_fn *getrf;
   getrs_fn *getrs;
-  getri_fn *getri;
   potrf_fn *potrf;
   trsm_fn *trsm;
   gelqf_fn *gelqf;
@@ -232,18 +231,6 @@ static tl_dense_result triangular(const tl_lapack *f, tl_vm *vm, void *a,
   return done(&w, 0, TL_DENSE_DONE);
 }
 
-// Exchanges two rows.
-static void exchange(char *x, char *y, size_t nbytes) {
-  // In pieces through a small buffer, whatever the row's length.
-  char t[256];
-  for (size_t step; nbytes > 0; nbytes -= step, x += step, y += step) {
-    step = nbytes < sizeof t ? nbytes : sizeof t;
-    memcpy(t, x, step);
-    memcpy(x, y, step);
-    memcpy(y, t, step);
-  }
-}
-
 // The transpose of a is P L U, so that a @ x == b is U^T L^T P^T x == b; b's
 // rows are Fortran's columns. One right-hand side goes through getrs, several
 // through trsm, which needs no transposing.
@@ -266,92 +253,22 @@ static tl_dense_result solve(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
     const size_t row = (size_t)m * f->size;
     for (int i = size - 1; i >= 0; i--)
       if (pivot[i] != i + 1)
-        exchange((char *)b + (size_t)i * row,
-                 (char *)b + (size_t)(pivot[i] - 1) * row, row);
+        tl_exchange_bytes((char *)b + (size_t)i * row,
+                          (char *)b + (size_t)(pivot[i] - 1) * row, row);
   }
   return done(&w, info, TL_DENSE_SINGULAR);
 }
 
-// By getrf and getri; the inverse of the transpose is the transpose of the
-// inverse.
-static tl_dense_result inverse(const tl_lapack *f, tl_vm *vm, void *a,
-                               int64_t n) {
-  workspace w;
-  int size = (int)n, info = 0, lwork = -1;
-  double query[2];
-  begin(vm, &w, n);
-  int *pivot = need(&w, n, sizeof *pivot);
-  if (pivot) {
-    f->getri(&size, a, &size, pivot, query, &lwork, &info);
-    lwork = wanted(f, query);
-    void *work = need(&w, lwork, f->size);
-    if (work)
-      f->getrf(&size, &size, a, &size, pivot, &info);
-    if (work && info == 0)
-      f->getri(&size, a, &size, pivot, work, &lwork, &info);
-  }
-  return done(&w, info, TL_DENSE_SINGULAR);
-}
-
-// For each dtype: move_half copies the lower half of a over the diagonal
-// ([up]), or the upper half down, leaving zeros above; turn writes the
-// conjugate transpose. By tiles, so that whole cache lines are used.
-enum { TILE = 16 };
-#define TURNS(sfx, T, CONJ)                                                 \
-  static void move_half_##sfx(void *matrix, int64_t n, bool up) {           \
-    T *a = matrix;                                                          \
-    for (int64_t i0 = 0; i0 < n; i0 += TILE)                                \
-      for (int64_t j0 = 0; j0 <= i0; j0 += TILE)                            \
-        for (int64_t i = i0; i < i0 + TILE && i < n; i++)                   \
-          for (int64_t j = j0; j < j0 + TILE && j < i; j++) {               \
-            T *low = a + i * n + j, *high = a + j * n + i;                  \
-            *(up ? high : low) = *(up ? low : high);                        \
-            if (!up)                                                        \
-              *high = (T){0};                                               \
-          }                                                                 \
-  }                                                                         \
-  static void turn_##sfx(void *transposed, const void *matrix, int64_t n) { \
-    T *to = transposed;                                                     \
-    const T *from = matrix;                                                 \
-    for (int64_t i0 = 0; i0 < n; i0 += TILE)                                \
-      for (int64_t j0 = 0; j0 < n; j0 += TILE)                              \
-        for (int64_t i = i0; i < i0 + TILE && i < n; i++)                   \
-          for (int64_t j = j0; j < j0 + TILE && j < n; j++) {               \
-            T x = from[j * n + i];                                          \
-            to[i * n + j] = CONJ;                                           \
-          }                                                                 \
-  }
-TURNS(s, float, x)
-TURNS(d, double, x)
-TURNS(c, tl_c64, ((tl_c64){x.re, -x.im}))
-TURNS(z, tl_c128, ((tl_c128){x.re, -x.im}))
-#undef TURNS
-
-// These by dtype: in the order of LAPACK's letters, s d c z.
-static void move_half(tl_dtype dtype, void *a, int64_t n, bool up) {
-  static void (*const moves[])(void *, int64_t, bool) = {
-      move_half_s, move_half_d, move_half_c, move_half_z};
-  moves[dtype - TL_FLOAT32](a, n, up);
-}
-
-// The conjugate transpose, by dtype.
-static void turn(tl_dtype dtype, void *to, const void *from, int64_t n) {
-  static void (*const turns[])(void *, const void *, int64_t) = {
-      turn_s, turn_d, turn_c, turn_z};
-  turns[dtype - TL_FLOAT32](to, from, n);
-}
-
-// Libraries are faster with the lower half, which for Fortran is the upper one
-// of ours.
+// Our lower half is the upper one for Fortran.
 static tl_dense_result cholesky(const tl_lapack *f, tl_vm *vm, void *a,
                                 int64_t n) {
   workspace w;
   int size = (int)n, info = 0;
-  if (begin(vm, &w, n)) {
-    move_half(f->dtype, a, n, true);
-    f->potrf("L", &size, a, &size, &info, 1);
-    move_half(f->dtype, a, n, false);
-  }
+  if (begin(vm, &w, n))
+    f->potrf("U", &size, a, &size, &info, 1);
+  for (int64_t i = 0; i < n; i++)
+    memset((char *)a + (size_t)(i * n + i + 1) * f->size, 0,
+           (size_t)(n - i - 1) * f->size);
   return done(&w, info, TL_DENSE_SINGULAR);
 }
 
@@ -451,6 +368,14 @@ static tl_dense_result svd(const tl_lapack *f, tl_vm *vm, void *a, int64_t m,
 
 // --- Eigenvalues ------------------------------------------------------------
 
+// Writes the conjugate transpose.
+static void turn(const tl_lapack *f, void *to, const void *from, int64_t n) {
+  const ptrdiff_t size = (ptrdiff_t)f->size;
+  tl_kernels()->pack_tile[tl_move_size(f->size)](
+      to, n * size, from, size, n * size, (size_t)n, (size_t)n);
+  tl_kernels()->unary[TL_OP_CONJ][f->dtype](to, to, (size_t)(n * n));
+}
+
 // Fortran sees the conjugate of a, whose eigenvectors are conjugate too.
 static tl_dense_result eigh(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
                             void *values, void *v) {
@@ -481,7 +406,7 @@ static tl_dense_result eigh(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
     }
   }
   if (!w.failed && v)
-    turn(f->dtype, v, a, n);
+    turn(f, v, a, n);
   return done(&w, info, TL_DENSE_ENDLESS);
 }
 
@@ -543,7 +468,7 @@ static tl_dense_result eig(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
   for (int64_t i = 0; !w.failed && !f->is_complex && i < n; i++)
     store_complex(f, values, i, load_real(f, parts, i), load_real(f, im, i));
   if (!w.failed && v && f->is_complex)
-    turn(f->dtype, v, left, n);
+    turn(f, v, left, n);
   else if (!w.failed && v && info == 0)
     unpack_vectors(f, left, im, n, v);
   return done(&w, info, TL_DENSE_ENDLESS);
@@ -559,8 +484,8 @@ static void load_dtype(tl_lapack *f, tl_dtype dtype) {
   f->is_complex = tl_dtype_is_complex(dtype);
   f->real_size = f->is_complex ? f->size / 2 : f->size;
   bool ok = get(f, "getrf", &f->getrf) && get(f, "getrs", &f->getrs) &&
-            get(f, "getri", &f->getri) && get(f, "potrf", &f->potrf) &&
-            get(f, "trsm", &f->trsm) && get(f, "gelqf", &f->gelqf) &&
+            get(f, "potrf", &f->potrf) && get(f, "trsm", &f->trsm) &&
+            get(f, "gelqf", &f->gelqf) &&
             get(f, f->is_complex ? "unglq" : "orglq", &f->orglq);
   if (f->is_complex)
     ok = ok && get(f, "gesdd", &f->gesdd_complex) &&
@@ -569,8 +494,8 @@ static void load_dtype(tl_lapack *f, tl_dtype dtype) {
     ok = ok && get(f, "gesdd", &f->gesdd_real) && get(f, "syevd", &f->syevd) &&
          get(f, "geev", &f->geev_real);
   f->is_there = ok;
-  f->table = (tl_dense){f,        lu, solve, triangular, NULL, inverse,
-                        cholesky, qr, svd,   eigh,       eig};
+  f->table =
+      (tl_dense){f, lu, solve, triangular, NULL, cholesky, qr, svd, eigh, eig};
 }
 
 // Called once, when the first large matrix comes.

@@ -258,18 +258,43 @@ static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- inv --------------------------------------------------------------------
 
-// linalg.inv(x): in the memory of the opened stack.
+// Rows of an identity; [one] is an item.
+static bool write_identity(tl_vm *vm, char *to, int64_t rows, size_t size,
+                           const void *one) {
+  const size_t n = (size_t)rows;
+  for (size_t i = 0; i < n; i++) {
+    if (!tl_poll_items(vm, rows))
+      return false;
+    memset(to + i * n * size, 0, n * size);
+    memcpy(to + i * (n + 1) * size, one, size);
+  }
+  return true;
+}
+
+// linalg.inv(x): the solution for each column of the identity, which goes to
+// the memory of the opened stack.
 static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
   if (!tl_matrices_open(vm, "inv", "x", &args[0], true, true, TL_LEAST_FACTORED,
                         &s))
     return false;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < s.count; i++)
-    ok = tl_dense_check(
-        vm, "inv", &s, i,
-        s.table->inverse(s.table->lapack, vm, tl_matrix(&s, i), s.rows),
-        "singular");
+  const size_t size = tl_itemsize(s.compute);
+  const size_t nbytes = (size_t)(s.rows * s.rows) * size;
+  const double number = 1;
+  tl_c128 one;
+  tl_kernels()->cast[TL_FLOAT64][s.compute](&one, &number, 1);
+  char *x = tl_alloc(vm, nbytes + 1, "a matrix");
+  bool ok = x != NULL;
+  for (int64_t i = 0; ok && i < s.count; i++) {
+    void *a = tl_matrix(&s, i);
+    ok = write_identity(vm, x, s.rows, size, &one) &&
+         tl_dense_check(
+             vm, "inv", &s, i,
+             s.table->solve(s.table->lapack, vm, a, s.rows, x, s.rows),
+             "singular") &&
+         tl_copy_bytes(vm, a, x, nbytes);
+  }
+  tl_free(vm, x, nbytes + 1);
   return tl_cast_finish(vm, ok, s.slot.array, s.result, out);
 }
 
