@@ -22,6 +22,21 @@
 #define ABS(x) cabs(x)
 #define ABS1(x) (fabs(creal(x)) + fabs(cimag(x)))
 
+static void add_row(T *x, T f, const T *y, int64_t n) {
+  for (int64_t i = 0; i < n; i++) x[i] += f * y[i];
+}
+
+// The sum of x * conj(y), in four lanes, so that additions do not wait for
+// each other.
+static T inner(const T *x, const T *y, int64_t n) {
+  T sum[4] = {0, 0, 0, 0};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) sum[k] += x[i + k] * CONJ(y[i + k]);
+  for (; i < n; i++) sum[0] += x[i] * CONJ(y[i]);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 #include "stdlib/dense_work.h"
 #include "stdlib/dense_lu.h"
 #include "stdlib/dense_banded.h"

@@ -34,10 +34,8 @@ static void update_column(T *a, int64_t n, int64_t k, const T *vw,
   const T *here = vw + k * BOTH;
   for (int64_t i = k; i < n; i++) {
     const T *row = vw + i * BOTH;
-    T sum = 0;
-    for (int64_t j = 0; j < count; j++)
-      sum += row[j] * CONJ(here[PANEL + j]) + row[PANEL + j] * CONJ(here[j]);
-    a[i * n + k] -= sum;
+    a[i * n + k] -=
+        inner(row, here + PANEL, count) + inner(row + PANEL, here, count);
   }
 }
 
@@ -47,13 +45,11 @@ static void panel_vector(const panel *p, const T *a, int64_t n, int64_t m,
                          int64_t count, T tau, const T *v, T *w) {
   const ptrdiff_t size = sizeof(T);
   const T *vw = p->vw + (n - m) * BOTH, *rest = a + (n - m) * (n + 1);
-  T transposed[BOTH] = {0};  // W^H v, then V^H v
+  T transposed[BOTH] = {0};  // the conjugates of W^H v, then of V^H v
   for (int64_t i = 0; i < m; i++) {
     w[i] = 0;
-    for (int64_t j = 0; j < count; j++) {
-      transposed[j] += CONJ(vw[i * BOTH + PANEL + j]) * v[i];
-      transposed[PANEL + j] += CONJ(vw[i * BOTH + j]) * v[i];
-    }
+    add_row(transposed, CONJ(v[i]), vw + i * BOTH + PANEL, count);
+    add_row(transposed + PANEL, CONJ(v[i]), vw + i * BOTH, count);
   }
   // The product with the old matrix, then the corrections of V and W: half of
   // all the work, by a kernel.
@@ -64,13 +60,9 @@ static void panel_vector(const panel *p, const T *a, int64_t n, int64_t m,
     tl_kernels()->gemv[DTYPE](w + i, rest + i * n, n * size, size, v, size,
                               (size_t)k, (size_t)m);
   }
-  for (int64_t i = 0; i < m; i++) {
-    T sum = 0;
-    for (int64_t j = 0; j < count; j++)
-      sum += vw[i * BOTH + j] * transposed[j] +
-             vw[i * BOTH + PANEL + j] * transposed[PANEL + j];
-    w[i] = tau * (w[i] - sum);
-  }
+  for (int64_t i = 0; i < m; i++)
+    w[i] = tau * (w[i] - inner(vw + i * BOTH, transposed, count) -
+                  inner(vw + i * BOTH + PANEL, transposed + PANEL, count));
   add_row(w, -tau * inner(v, w, m) / 2, v, m);
 }
 
@@ -271,8 +263,8 @@ static void complete_hermitian(tl_vm *vm, T *a, int64_t n) {
 // Also used for Hessenberg's form. Q is the product of the reflections below
 // the first row and column, which it leaves as they are. False where the VM was
 // stopped or memory is short.
-static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
-                          T *z) {
+__attribute__((cold)) static bool start_vectors(tl_vm *vm, const T *a,
+                                                int64_t n, const T *tau, T *z) {
   space s = {.vm = vm};
   reflections r;
   T *q = need_matrix(&s, n, n);
@@ -288,9 +280,10 @@ static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
 }
 
 // See tl_dense. Vectors are rows while they are rotated, and columns of the
-// result in the order of the values.
-static tl_dense_result eigh(const tl_lapack *f, tl_vm *vm, void *matrix,
-                            int64_t n, void *values, void *vectors) {
+// result in the order of the values. Built for size: kernels do the work.
+__attribute__((cold)) static tl_dense_result eigh(const tl_lapack *f, tl_vm *vm,
+                                                  void *matrix, int64_t n,
+                                                  void *values, void *vectors) {
   space s = {.vm = vm};
   T *a = matrix, *v = vectors, *tau = need_matrix(&s, 1, n);
   T *z = vectors ? need_matrix(&s, n, n) : NULL;

@@ -62,9 +62,9 @@ static void finish_rows(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end) {
 }
 
 // Factors a, n rows of n, in place into L, whose diagonal of ones is left out,
-// and U; pivot[k] is the row that changed places with row k. *sign is 1 or -1 by
-// their number, or 0 for a singular matrix, whose factors are not to be used.
-// False where the VM was stopped.
+// and U; pivot[k] is the row that changed places with row k. *sign is 1 or -1
+// by their number, or 0 for a singular matrix, whose factors are not to be
+// used. False where the VM was stopped.
 static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
   space s = {.vm = vm};
   room r;
@@ -195,9 +195,10 @@ static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
   return true;
 }
 
-// See tl_dense.
-static tl_dense_result cholesky(const tl_lapack *f, tl_vm *vm, void *matrix,
-                                int64_t n) {
+// See tl_dense. Built for size: kernels do the work.
+__attribute__((cold)) static tl_dense_result cholesky(const tl_lapack *f,
+                                                      tl_vm *vm, void *matrix,
+                                                      int64_t n) {
   space s = {.vm = vm};
   const bool has_rest = n > BLOCK;
   T *a = matrix, *adjoint = has_rest ? need_matrix(&s, n, BLOCK) : NULL;

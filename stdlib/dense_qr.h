@@ -82,10 +82,7 @@ static void gather_block(reflections *r, const T *a, int64_t a_row, int64_t m,
   for (int64_t j = 0; j < k; j++) {
     T *t = r->triangle;
     for (int64_t p = 0; p < j; p++) {
-      T sum = 0;
-      for (int64_t i = j; i < m && tl_poll_at(vm, i); i++)
-        sum += r->adjoint[p * m + i] * r->v[i * k + j];
-      r->w[p] = sum;
+      r->w[p] = inner(r->adjoint + p * m + j, r->adjoint + j * m + j, m - j);
       if (!poll_row(vm, p, m))
         return;
     }

@@ -3,7 +3,6 @@
 // steps with two shifts give (Golub and Van Loan, Matrix Computations, 7.5).
 //
 // Built for speed.
-// The loops of factorisations run along rows, worth their vectors.
 // Flags: -ftree-vectorize -fvect-cost-model=dynamic -fno-inline-small-functions
 // -fno-inline-functions
 
@@ -21,6 +20,19 @@
 #define CONJ(x) (x)
 #define ABS(x) fabs(x)
 #define ABS1(x) fabs(x)
+
+enum { SHORT = 12 };  // rows that are not worth the call of a kernel
+
+static void add_row(double *x, double f, const double *y, int64_t n) {
+  if (n > SHORT)
+    tl_kernels()->add_row(x, f, y, (size_t)n);
+  else
+    for (int64_t i = 0; i < n; i++) x[i] += f * y[i];
+}
+
+static double inner(const double *x, const double *y, int64_t n) {
+  return tl_kernels()->row_product(x, y, (size_t)n);
+}
 
 #include "stdlib/dense_work.h"
 #include "stdlib/dense_lu.h"

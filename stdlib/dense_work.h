@@ -5,6 +5,8 @@
 //   DTYPE        its dtype
 //   REAL CONJ    real part, conjugate
 //   ABS ABS1     magnitude, and a cheaper one (|re| + |im|)
+//   add_row      x += f * y of rows of n items
+//   inner        the sum of x * conj(y)
 //
 // Loops run along rows, whose items lie side by side. Large updates go through
 // the matrix product in blocks of so many columns. A strip of 128 rows of 48
@@ -127,28 +129,12 @@ static bool product(room *r, T *c, int64_t c_row, operand a, operand b,
       T *to = c + (i + p) * c_row;
       const T *from = r->product + p * n;
       if (subtract)
-        for (int64_t j = 0; j < n; j++) to[j] -= from[j];
+        tl_kernels()->binary[TL_OP_SUBTRACT][DTYPE](to, to, from, (size_t)n);
       else
         memcpy(to, from, (size_t)n * sizeof(T));
     }
   }
   return true;
-}
-
-// x += f * y.
-static void add_row(T *x, T f, const T *y, int64_t n) {
-  for (int64_t i = 0; i < n; i++) x[i] += f * y[i];
-}
-
-// The sum of x * conj(y), in four lanes, so that additions do not wait for
-// each other.
-static T inner(const T *x, const T *y, int64_t n) {
-  T sum[4] = {0, 0, 0, 0};
-  int64_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; k++) sum[k] += x[i + k] * CONJ(y[i + k]);
-  for (; i < n; i++) sum[0] += x[i] * CONJ(y[i]);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 // The length of a strided vector, scaled by its largest item so that no square

@@ -426,6 +426,9 @@ typedef struct tl_kernel_table {
   // y, s x + c y).
   void (*turn_rows)(double *a, size_t row, const double *c, const double *s,
                     size_t count, size_t n);
+  // x += f * y, and the sum of x * y: of rows of n items.
+  void (*add_row)(double *x, double f, const double *y, size_t n);
+  double (*row_product)(const double *x, const double *y, size_t n);
   // Products of matrices, and of a matrix with a vector.
   tl_gemm *gemm[TL_KERNEL_DTYPES];  // not bool
   tl_gemv *gemv[TL_KERNEL_DTYPES];  // the same

@@ -1,4 +1,4 @@
-// Chains of plane rotations, applied to the rows of a matrix.
+// Rows of a matrix: sums, products, and chains of plane rotations.
 //
 //   rows   y' <- x (row i), y (row i + 1), c[i], s[i]    from the last pair up
 //
@@ -55,4 +55,18 @@ void TL_K(turn_rows)(double *a, size_t row, const double *c, const double *s,
   size_t j = 0;
   for (; j + WIDE <= n; j += WIDE) turn_wide(a + j, row, c, s, count);
   for (; j < n; j++) turn_one(a + j, row, c, s, count);
+}
+
+void TL_K(add_row)(double *x, double f, const double *y, size_t n) {
+  for (size_t i = 0; i < n; i++) x[i] += f * y[i];
+}
+
+// In four lanes, so that additions do not wait for each other.
+double TL_K(row_product)(const double *x, const double *y, size_t n) {
+  double sum[4] = {0, 0, 0, 0};
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    TL_SPELL_OUT for (size_t k = 0; k < 4; k++) sum[k] += x[i + k] * y[i + k];
+  for (; i < n; i++) sum[0] += x[i] * y[i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }

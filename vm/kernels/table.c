@@ -200,6 +200,8 @@ const tl_kernel_table TABLE(TL_ISA) = {
                  [TL_UINT64] = TL_K(convolve_uint64),
                  [TL_FLOAT64] = TL_K(convolve_float64)},
     .turn_rows = TL_K(turn_rows),
+    .add_row = TL_K(add_row),
+    .row_product = TL_K(row_product),
     .gemm = {BY_BITS(gemm) BY_PARTS(gemm)},
     .gemv = {BY_BITS(gemv) BY_PARTS(gemv)},
 };
