@@ -462,56 +462,56 @@ static bool feed_passes(tl_call_consumer *in, const tl_array *x, tl_slot *out) {
 
 // Calls by themselves: the consumer of a region, fed with all items.
 
-// bincount(x, weights, minlength).
-static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
+// Fails (kind value) with the first item that set [failed].
+static bool refuse_item(tl_vm *vm, const tl_array *x) {
+  const int64_t *item = (const int64_t *)x->data;
+  const double *real = (const double *)x->data;
+  int64_t i = 0;
+  if (tl_array_dtype(x) == TL_INT64) {
+    while (item[i] >= 0) i++;
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "bincount: item %lld is %lld, but must not be negative",
+                   (long long)i, (long long)item[i]);
+  }
+  while (isfinite(real[i])) i++;
+  return tl_fail(vm, TALLY_ERR_VALUE,
+                 "histogram: item %lld of x is %g, so there is no range",
+                 (long long)i, real[i]);
+}
+
+// Either function: what [open] makes of the arguments behind x, which is read
+// as [dtype]; args[by] are the weights.
+static bool count_items(tl_vm *vm, const char *function, tl_dtype dtype,
+                        bool (*open)(tl_call_consumer *in, const tl_slot *args),
+                        int by, tl_slot *args, tl_slot *out) {
   tl_call_consumer consumer, *in = new_bins(vm, &consumer);
   tl_slot x, weights;
-  if (tl_ndim(args[0].array) != 1 ||
-      !tl_dtype_is_integer(tl_array_dtype(args[0].array)))
-    return tl_arg_fail(vm, "bincount", "x", "integers along one axis", args[0]);
-  if (!tl_as_contiguous(vm, "bincount", args[0], TL_INT64, &x))
+  if (!tl_as_contiguous(vm, function, args[0], dtype, &x))
     return false;
-  bool ok = read_weights(vm, "bincount", args[1], x.array, &weights);
+  bool ok = read_weights(vm, function, args[by], x.array, &weights);
   if (ok && !tl_is_none(weights))
     bins_of(in)->weight = (const double *)weights.array->data;
-  ok = ok && open_integers(in, args) && feed_passes(in, x.array, out);
-  if (in->failed) {
-    const int64_t *item = (const int64_t *)x.array->data;
-    int64_t i = 0;
-    while (item[i] >= 0) i++;
-    tl_fail(vm, TALLY_ERR_VALUE,
-            "bincount: item %lld is %lld, but must not be negative",
-            (long long)i, (long long)item[i]);
-  }
+  ok = ok && open(in, args) && feed_passes(in, x.array, out);
+  if (in->failed)
+    refuse_item(vm, x.array);
   close_bins(in);
   tl_drop(vm, weights);
   tl_drop(vm, x);
   return ok;
 }
 
+// bincount(x, weights, minlength).
+static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  if (tl_ndim(args[0].array) != 1 ||
+      !tl_dtype_is_integer(tl_array_dtype(args[0].array)))
+    return tl_arg_fail(vm, "bincount", "x", "integers along one axis", args[0]);
+  return count_items(vm, "bincount", TL_INT64, open_integers, 1, args, out);
+}
+
 // histogram(x, bins, range, weights, density). An item that is not finite has
 // no place in a range that it would give.
 static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_call_consumer consumer, *in = new_bins(vm, &consumer);
-  tl_slot x, weights;
-  if (!tl_as_contiguous(vm, "histogram", args[0], TL_FLOAT64, &x))
-    return false;
-  bool ok = read_weights(vm, "histogram", args[3], x.array, &weights);
-  if (ok && !tl_is_none(weights))
-    bins_of(in)->weight = (const double *)weights.array->data;
-  ok = ok && open_floats(in, args) && feed_passes(in, x.array, out);
-  if (in->failed) {
-    const double *item = (const double *)x.array->data;
-    int64_t i = 0;
-    while (isfinite(item[i])) i++;
-    tl_fail(vm, TALLY_ERR_VALUE,
-            "histogram: item %lld of x is %g, so there is no range",
-            (long long)i, item[i]);
-  }
-  close_bins(in);
-  tl_drop(vm, weights);
-  tl_drop(vm, x);
-  return ok;
+  return count_items(vm, "histogram", TL_FLOAT64, open_floats, 3, args, out);
 }
 
 // The edges of [bins] in ascending order: of descending ones, a new array of

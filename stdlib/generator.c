@@ -163,18 +163,10 @@ static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // Both kinds are seeded, so that a generator is one object of a fixed size.
   g->state = seeded_state((uint64_t)seed);
   tl_pcg64_seed(&g->pcg, (uint64_t)seed, (uint64_t)stream);
-  tl_resource *resource =
-      tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a random generator");
-  if (!resource) {
-    tl_free(vm, g, sizeof *g);
-    return false;
-  }
-  *resource = (tl_resource){.head = resource->head,
-                            .type = &generator_type,
-                            .object = g,
-                            .walked = NULL};
-  *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
-  return true;
+  if (tl_resource_give(vm, &generator_type, g, NULL, "a random generator", out))
+    return true;
+  tl_free(vm, g, sizeof *g);
+  return false;
 }
 
 // --- The table --------------------------------------------------------------

@@ -176,26 +176,12 @@ static bool open_file(tl_vm *vm, const char *path, line_file **out) {
   return false;
 }
 
-// A value that owns [object]. On failure the caller still owns it.
-static bool give(tl_vm *vm, const tally_resource *type, void *object,
-                 const tl_walked *walked, tl_slot *out) {
-  tl_resource *resource =
-      tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a file");
-  if (!resource)
-    return false;
-  // The buffer is the VM's memory and counted as such, not as external.
-  *resource = (tl_resource){
-      .head = resource->head, .type = type, .object = object, .walked = walked};
-  *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
-  return true;
-}
-
 // io.open(path).
 static bool open(tl_vm *vm, tl_slot *args, tl_slot *out) {
   line_file *f;
   if (!open_file(vm, tl_file_path(args[0]), &f))
     return false;
-  if (give(vm, &file_type, f, &lines, out))
+  if (tl_resource_give(vm, &file_type, f, &lines, "a file", out))
     return true;
   close_file(NULL, f);
   return false;
@@ -283,8 +269,8 @@ static const tl_walked input_lines = {has_input, next_input};
 
 // The value of standard stream [number].
 static bool standard(tl_vm *vm, int number, tl_slot *out) {
-  return give(vm, &standard_types[number], NULL,
-              number == 0 ? &input_lines : NULL, out);
+  return tl_resource_give(vm, &standard_types[number], NULL,
+                          number == 0 ? &input_lines : NULL, "a file", out);
 }
 
 // io.stdin.

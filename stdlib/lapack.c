@@ -5,6 +5,7 @@
 // factorisation whose result, read by rows again, is the wanted one.
 
 #include <limits.h>
+#include <stddef.h>
 
 #include "stdlib/dense.h"
 #include "vm/array/array.h"
@@ -69,29 +70,27 @@ struct tl_lapack {
   tl_dtype dtype;
   size_t size, real_size;  // of an item, of its parts
   bool is_complex, is_there;
-  getrf_fn *getrf;
+  getrf_fn *getrf;  // from here on in the order of load_dtype
   getrs_fn *getrs;
   potrf_fn *potrf;
   trsm_fn *trsm;
   gelqf_fn *gelqf;
   orglq_fn *orglq;
-  gesdd_real_fn *gesdd_real;
-  gesdd_complex_fn *gesdd_complex;
-  syevd_fn *syevd;
-  heevd_fn *heevd;
-  geev_real_fn *geev_real;
-  geev_complex_fn *geev_complex;
+  union {
+    gesdd_real_fn *gesdd_real;
+    gesdd_complex_fn *gesdd_complex;
+  };
+  union {
+    syevd_fn *syevd;
+    heevd_fn *heevd;
+  };
+  union {
+    geev_real_fn *geev_real;
+    geev_complex_fn *geev_complex;
+  };
 };
 
 static tl_lapack all[4];
-
-// Writes the address of a function by its name without the letter. dlsym gives
-// functions as objects, which C does not convert.
-static bool get(const tl_lapack *f, const char *name, void *to) {
-  void *at = tl_blas_function(tl_blas_letter(f->dtype), name);
-  memcpy(to, &at, sizeof at);
-  return at != NULL;
-}
 
 // --- Memory -----------------------------------------------------------------
 
@@ -483,17 +482,19 @@ static void load_dtype(tl_lapack *f, tl_dtype dtype) {
   // Complex functions have other names and one more workspace.
   f->is_complex = tl_dtype_is_complex(dtype);
   f->real_size = f->is_complex ? f->size / 2 : f->size;
-  bool ok = get(f, "getrf", &f->getrf) && get(f, "getrs", &f->getrs) &&
-            get(f, "potrf", &f->potrf) && get(f, "trsm", &f->trsm) &&
-            get(f, "gelqf", &f->gelqf) &&
-            get(f, f->is_complex ? "unglq" : "orglq", &f->orglq);
-  if (f->is_complex)
-    ok = ok && get(f, "gesdd", &f->gesdd_complex) &&
-         get(f, "heevd", &f->heevd) && get(f, "geev", &f->geev_complex);
-  else
-    ok = ok && get(f, "gesdd", &f->gesdd_real) && get(f, "syevd", &f->syevd) &&
-         get(f, "geev", &f->geev_real);
-  f->is_there = ok;
+  static const char *const names[2][9] = {
+      {"getrf", "getrs", "potrf", "trsm", "gelqf", "orglq", "gesdd", "syevd",
+       "geev"},
+      {"getrf", "getrs", "potrf", "trsm", "gelqf", "unglq", "gesdd", "heevd",
+       "geev"}};
+  f->is_there = true;
+  for (int i = 0; i < 9; i++) {
+    // dlsym gives functions as objects, which C does not convert.
+    void *at = tl_blas_function(tl_blas_letter(dtype), names[f->is_complex][i]);
+    memcpy((char *)f + offsetof(tl_lapack, getrf) + (size_t)i * sizeof at, &at,
+           sizeof at);
+    f->is_there = f->is_there && at != NULL;
+  }
   f->table =
       (tl_dense){f, lu, solve, triangular, NULL, cholesky, qr, svd, eigh, eig};
 }

@@ -179,8 +179,13 @@ static tl_c128 times(tl_c128 a, tl_c128 b) {
   return (tl_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
+// The dtype of determinants before they get the precision of x.
+static tl_dtype wide_dtype(const tl_matrix_stack *s) {
+  return tl_dtype_is_complex(s->result) ? TL_COMPLEX128 : TL_FLOAT64;
+}
+
 // Writes the determinants' signs (or phases) and logarithms; or, where [logs]
-// is NULL, the determinants themselves. The arrays are of complex128 and
+// is NULL, the determinants themselves. The arrays are of wide_dtype and
 // float64. A singular matrix has the determinant 0 and is no error.
 static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
                          tl_array *signs, tl_array *logs) {
@@ -188,6 +193,7 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
   // read.
   const int64_t n = s->rows;
   const size_t itemsize = tl_itemsize(s->compute);
+  const size_t wide = tl_itemsize(wide_dtype(s));
   tl_kernel1 *widen = tl_kernels()->cast[s->compute][TL_COMPLEX128];
   for (int64_t i = 0; i < s->count; i++) {
     int sign;
@@ -209,23 +215,12 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
       }
       f = times(f, item);
     }
-    ((tl_c128 *)signs->data)[i] = f;
+    // Of reals the first half.
+    memcpy(signs->data + (size_t)i * wide, &f, wide);
     if (logs)
       ((double *)logs->data)[i] = log_sum;
   }
   return true;
-}
-
-// Converts complex128 to float64 where the matrices are real. Takes [a], which
-// may be NULL.
-static tl_array *as_result(tl_vm *vm, const tl_matrix_stack *s, tl_array *a) {
-  if (!a || tl_dtype_is_complex(s->result))
-    return a;
-  tl_array *real = tl_array_new(vm, TL_FLOAT64, tl_ndim(a), tl_shape(a));
-  for (int64_t i = 0; real && i < a->size; i++)
-    ((double *)real->data)[i] = ((tl_c128 *)a->data)[i].re;
-  tl_array_drop(vm, a);
-  return real;
 }
 
 // linalg.det(x).
@@ -234,11 +229,9 @@ static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_matrices_open(vm, "det", "x", &args[0], true, true, TL_LEAST_FACTORED,
                         &s))
     return false;
-  tl_array *a = tl_matrices_new(vm, &s, TL_COMPLEX128, -1, -1);
+  tl_array *a = tl_matrices_new(vm, &s, wide_dtype(&s), -1, -1);
   bool ok = a && determinants(vm, "det", &s, a, NULL);
   tl_drop(vm, s.slot);
-  if (ok)
-    a = as_result(vm, &s, a);
   return tl_cast_finish(vm, ok, a, s.result, out);
 }
 
@@ -248,12 +241,10 @@ static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_matrices_open(vm, "slogdet", "x", &args[0], true, true,
                         TL_LEAST_FACTORED, &s))
     return false;
-  tl_array *a[2] = {tl_matrices_new(vm, &s, TL_COMPLEX128, -1, -1),
+  tl_array *a[2] = {tl_matrices_new(vm, &s, wide_dtype(&s), -1, -1),
                     tl_matrices_new(vm, &s, TL_FLOAT64, -1, -1)};
   bool ok = a[0] && a[1] && determinants(vm, "slogdet", &s, a[0], a[1]);
-  if (ok)
-    a[0] = as_result(vm, &s, a[0]);
-  return tl_end_factors(vm, "slogdet", &s, ok && a[0], 2, a, s.result, out);
+  return tl_end_factors(vm, "slogdet", &s, ok, 2, a, s.result, out);
 }
 
 // --- inv --------------------------------------------------------------------

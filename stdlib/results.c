@@ -39,3 +39,15 @@ bool tl_in_tally(tl_vm *vm, const char *function, int count, tl_slot *args,
                  tl_slot *out) {
   return tl_in_module(vm, "inner/arrays", function, count, args, out);
 }
+
+bool tl_resource_give(tl_vm *vm, const tally_resource *type, void *object,
+                      const tl_walked *walked, const char *what, tl_slot *out) {
+  tl_resource *resource =
+      tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, what);
+  if (!resource)
+    return false;
+  *resource = (tl_resource){
+      .head = resource->head, .type = type, .object = object, .walked = walked};
+  *out = (tl_slot){.tag = TL_TAG_HANDLE | TL_OWNED, .pointer = resource};
+  return true;
+}

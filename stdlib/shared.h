@@ -3,6 +3,7 @@
 // a layer below.
 #pragma once
 
+#include "vm/host.h"
 #include "vm/values/list.h"
 
 // --- results.c --------------------------------------------------------------
@@ -14,6 +15,12 @@ bool tl_in_tally(tl_vm *vm, const char *function, int count, tl_slot *args,
 // The same by a function of another module of the library's own.
 bool tl_in_module(tl_vm *vm, const char *module, const char *function,
                   int count, tl_slot *args, tl_slot *out);
+
+// A value of the library's own that owns [object], for which [what] stands in a
+// message; its memory is the VM's and counted as such. On failure the caller
+// still owns the object.
+bool tl_resource_give(tl_vm *vm, const tally_resource *type, void *object,
+                      const tl_walked *walked, const char *what, tl_slot *out);
 
 // --- list_sort.c ------------------------------------------------------------
 
