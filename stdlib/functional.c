@@ -212,9 +212,6 @@ static bool is_exact(tl_op op, tl_dtype dtype) {
 typedef struct vector_fold {
   tl_kernel2 *any_order;  // or NULL
   tl_fold in_order;
-  // What reductions do with contiguous items in any order, in registers; NULL:
-  // lanes.
-  tl_fold_feed *feed;
 } vector_fold;
 
 // False where there are no kernels that give the same bits as calls.
@@ -226,9 +223,6 @@ static bool find_vector_fold(tl_slot x, tl_op op, vector_fold *out) {
   const bool runs = running != TL_REDUCTION_COUNT;
   out->in_order = runs ? tl_reduction_fold(running) : TL_FOLD_SUM;
   out->any_order = is_exact(op, dtype) ? tl_kernels()->binary[op][dtype] : NULL;
-  out->feed = runs && out->any_order != NULL
-                  ? tl_kernels()->fold_feed[out->in_order][dtype]
-                  : NULL;
   return out->any_order != NULL || runs;
 }
 
@@ -273,33 +267,23 @@ static bool fold_blocks(tl_vm *vm, const tl_array *x, const vector_fold *f,
   _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
   lanes_fold lanes;  // of scans, what they run through
   lanes.count = 0;
-  tl_fold_state state;
-  tl_fold_begin(&state);
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype dtype = tl_array_dtype(x);
   size_t itemsize = tl_itemsize(dtype);
   int64_t step = tl_strides(x)[0], length = tl_shape(x)[0];
-  const bool fed = f->feed != NULL && step == (int64_t)itemsize;
-  const int64_t piece = fed ? BLOCK * 256 : BLOCK;
-  for (int64_t at = from; at < length; at += piece) {
-    size_t n = (size_t)(length - at < piece ? length - at : piece);
+  for (int64_t at = from; at < length; at += BLOCK) {
+    size_t n = (size_t)(length - at < BLOCK ? length - at : BLOCK);
     const char *block = x->data + at * step;
     if (step != (int64_t)itemsize) {
       kernels->pack[tl_move_size(itemsize)](packed, block, step, n);
       block = packed;
     }
-    if (fed)
-      f->feed(&state, block, n);
-    else if (f->any_order != NULL)
+    if (f->any_order != NULL)
       fold_block(&lanes, f->any_order, block, n, itemsize);
     else
       kernels->scan[f->in_order][dtype](lanes.bytes, block, carry, n);
     if (at > from && ((at - from) / BLOCK & 255) == 0 && !tl_poll(vm, 64))
       return false;
-  }
-  if (state.count > 0) {
-    kernels->fold_end[f->in_order][dtype](&state, lanes.bytes);
-    lanes.count = 1;
   }
   fold_lanes(&lanes, f->any_order, itemsize, carry);
   return true;
