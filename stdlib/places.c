@@ -8,42 +8,31 @@
 
 enum { BLOCK = 512 };  // indices between two polls
 
-// X(dtype, item type, type to compute in): integers wrap.
-#define ADD_DTYPES(X)           \
-  X(INT8, int8_t, uint8_t)      \
-  X(INT16, int16_t, uint16_t)   \
-  X(INT32, int32_t, uint32_t)   \
-  X(INT64, int64_t, uint64_t)   \
-  X(UINT8, uint8_t, uint8_t)    \
-  X(UINT16, uint16_t, uint16_t) \
-  X(UINT32, uint32_t, uint32_t) \
-  X(UINT64, uint64_t, uint64_t) \
-  X(FLOAT32, float, float)      \
-  X(FLOAT64, double, double)
-
 // A row of items, added to another; complex items are rows of two floats.
 // [step] is a row's length, or 0 to add one row everywhere.
 typedef void add_rows(char *to, const char *from, size_t step,
                       const int64_t *index, size_t n, size_t row);
 
-#define DEFINE_ADD(dtype, T, W)                                         \
-  static void add_##dtype(char *to, const char *from, size_t step,      \
-                          const int64_t *index, size_t n, size_t row) { \
-    T *items = (T *)(void *)to;                                         \
-    const T *values = (const T *)(const void *)from;                    \
-    for (size_t i = 0; i < n; i++, values += step) {                    \
-      T *place = items + (size_t)index[i] * row;                        \
-      for (size_t k = 0; k < row; k++)                                  \
-        place[k] = (T)((W)place[k] + (W)values[k]);                     \
-    }                                                                   \
+#define DEFINE_ADD(T)                                                        \
+  static void add_##T(char *to, const char *from, size_t step,               \
+                      const int64_t *index, size_t n, size_t row) {          \
+    T *items = (T *)(void *)to;                                              \
+    const T *values = (const T *)(const void *)from;                         \
+    for (size_t i = 0; i < n; i++, values += step) {                         \
+      T *place = items + (size_t)index[i] * row;                             \
+      for (size_t k = 0; k < row; k++) place[k] = (T)(place[k] + values[k]); \
+    }                                                                        \
   }
-#define X(dtype, T, W) DEFINE_ADD(dtype, T, W)
-ADD_DTYPES(X)
-#undef X
+DEFINE_ADD(uint8_t)
+DEFINE_ADD(uint16_t)
+DEFINE_ADD(uint32_t)
+DEFINE_ADD(uint64_t)
+DEFINE_ADD(float)
+DEFINE_ADD(double)
 
 // Each sum is rounded, as those of an array are. One row at a time: a place may
 // come again.
-static void add_FLOAT16(char *to, const char *from, size_t step,
+static void add_float16(char *to, const char *from, size_t step,
                         const int64_t *index, size_t n, size_t row) {
   tl_kernel2 *add = tl_kernels()->binary[TL_OP_ADD][TL_FLOAT16];
   for (size_t i = 0; i < n; i++, from += step * sizeof(uint16_t)) {
@@ -52,14 +41,15 @@ static void add_FLOAT16(char *to, const char *from, size_t step,
   }
 }
 
+// Integers wrap, and those with a sign have the same bits.
 static add_rows *const adders[TL_DTYPE_COUNT] = {
-    [TL_FLOAT16] = add_FLOAT16,
-#define X(dtype, T, W) [TL_##dtype] = add_##dtype,
-    ADD_DTYPES(X)
-#undef X
-        [TL_COMPLEX64] = add_FLOAT32,
-    [TL_COMPLEX128] = add_FLOAT64,
-};
+    [TL_INT8] = add_uint8_t,     [TL_UINT8] = add_uint8_t,
+    [TL_INT16] = add_uint16_t,   [TL_UINT16] = add_uint16_t,
+    [TL_INT32] = add_uint32_t,   [TL_UINT32] = add_uint32_t,
+    [TL_INT64] = add_uint64_t,   [TL_UINT64] = add_uint64_t,
+    [TL_FLOAT16] = add_float16,  [TL_FLOAT32] = add_float,
+    [TL_FLOAT64] = add_double,   [TL_COMPLEX64] = add_float,
+    [TL_COMPLEX128] = add_double};
 
 // The rows that are added to: places among the first [axes] axes of x, which
 // have [length] rows.
