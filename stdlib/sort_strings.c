@@ -1,8 +1,8 @@
 // The order of strings, by code points, which is that of their UTF-8's bytes:
 // the first eight bytes are sorted as a number, then each group whose bytes are
-// the same by the next eight. Small groups are merged by comparing.
+// the same by the next eight. Small groups are sorted by insertion.
 //
-// Built for speed.
+// Built for size.
 
 #include "stdlib/arrays.h"
 #include "vm/kernels/kernels.h"
@@ -11,7 +11,7 @@
 
 enum {
   KEY_BYTES = 8,
-  SMALL_GROUP = 48,  // below it, merging is faster
+  SMALL_GROUP = 48,  // below it, insertion is faster
   DEEPEST = 128      // bytes that are sorted as numbers
 };
 
@@ -35,18 +35,59 @@ static bool goes_on(sorter *s) {
 
 // Compares two strings by their numbers; the sign is that of the order asked
 // for.
-static int compare(const sorter *s, int64_t a, int64_t b) {
+static __attribute__((noinline)) int compare(const sorter *s, int64_t a,
+                                             int64_t b) {
   int order = tl_string_item_compare(s->vm, &s->items[a], &s->items[b]);
   return s->descending ? -order : order;
 }
 
-// Merges the order's n places at [begin]; stable.
-static bool merge(sorter *s, int64_t begin, int64_t n) {
-  if (n < 2)
-    return true;
+// The bytes from [depth] on as a number in their order; 0 behind the end, as
+// behind a text that lies in its item.
+static inline uint64_t key_of(const tl_string_item *item, size_t depth) {
+  const char *text = tl_string_item_text(item) + depth;
+  const size_t length = tl_string_item_length(item);
+  uint64_t word = 0;
+  if (length >= depth + KEY_BYTES ||
+      (depth == 0 && tl_string_item_is_short(item)))
+    memcpy(&word, text, KEY_BYTES);
+  else if (length > depth)
+    memcpy(&word, text, length - depth);
+  return tl_word_in_order(word);
+}
+
+// Inserts the order's n places at [begin] one after the other by the bytes from
+// [depth] on, and compares only those whose first eight are the same; stable.
+static __attribute__((noinline)) bool insert(sorter *s, int64_t begin,
+                                             int64_t n, size_t depth) {
+  int64_t *order = s->order + begin;
+  uint64_t *keys = s->keys + begin;
+  for (int64_t i = 0, to; i < n; i++) {
+    const int64_t own = order[i];
+    const tl_string_item *item = &s->items[own];
+    const uint64_t key = key_of(item, depth) ^ (s->descending ? UINT64_MAX : 0);
+    for (to = i; to > 0 &&
+                 (keys[to - 1] > key ||
+                  (keys[to - 1] == key && compare(s, own, order[to - 1]) < 0));
+         to--) {
+      order[to] = order[to - 1];
+      keys[to] = keys[to - 1];
+    }
+    order[to] = own;
+    keys[to] = key;
+    if (!goes_on(s) || !tl_poll_text(s->vm, tl_string_item_length(item)))
+      return false;
+  }
+  return true;
+}
+
+// Merges the order's n places at [begin], whose first [depth] bytes are the
+// same; stable.
+static bool merge(sorter *s, int64_t begin, int64_t n, size_t depth) {
+  if (n < SMALL_GROUP)
+    return insert(s, begin, n, depth);
   int64_t *order = s->order + begin, *other = s->places + begin;
   const int64_t half = n / 2;
-  if (!merge(s, begin, half) || !merge(s, begin + half, n - half))
+  if (!merge(s, begin, half, depth) || !merge(s, begin + half, n - half, depth))
     return false;
   memcpy(other, order, (size_t)half * sizeof *order);
   int64_t i = 0, k = half, to = 0;
@@ -60,43 +101,23 @@ static bool merge(sorter *s, int64_t begin, int64_t n) {
   return true;
 }
 
-// The bytes from [depth] on as a number in their order; 0 behind the end.
-static uint64_t key_of(const tl_string_item *item, size_t depth) {
-  const char *text = tl_string_item_text(item);
-  size_t length = tl_string_item_length(item);
-  unsigned char bytes[KEY_BYTES] = {0};
-  uint64_t key = 0;
-  if (length >= depth + KEY_BYTES)
-    memcpy(bytes, text + depth, KEY_BYTES);
-  else if (length > depth)
-    memcpy(bytes, text + depth, length - depth);
-  for (int i = 0; i < KEY_BYTES; i++) key = key << 8 | bytes[i];
-  return key;
-}
-
-// What is left to do for a group whose bytes up to [depth] are the same.
-// STOPPED: tl_fail has been called.
-typedef enum rest { NOTHING, BY_LENGTH, BY_BYTES, STOPPED } rest;
-
-// Strings that end here may still differ in how many zeros they end with.
-static rest rest_of(sorter *s, int64_t begin, int64_t n, size_t depth) {
+// Whether the strings of a group whose bytes up to [depth] are the same may
+// differ. Those that end here may in how many zeros they end with. False also
+// after tl_fail.
+static bool may_differ(sorter *s, int64_t begin, int64_t n, size_t depth) {
   const tl_string_item *first = &s->items[s->order[begin]];
   const char *text = tl_string_item_text(first);
   const size_t length = tl_string_item_length(first);
   // Strings that share one text, as those cut by split do, are equal without a
   // look at their bytes.
   bool same = true, even = true, longer = false;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && goes_on(s); i++) {
     const tl_string_item *item = &s->items[s->order[begin + i]];
     same &= tl_string_item_text(item) == text;
     even &= tl_string_item_length(item) == length;
     longer |= tl_string_item_length(item) > depth;
-    if (!goes_on(s))
-      return STOPPED;
   }
-  if (same || (even && !longer))
-    return NOTHING;
-  return longer ? BY_BYTES : BY_LENGTH;
+  return !same && (longer || !even) && !tl_failed(s->vm);
 }
 
 // Puts the words in the order of [places].
@@ -130,7 +151,7 @@ static bool sort_by_keys(sorter *s, int64_t begin, int64_t n, size_t depth) {
 // the recursion for texts with long common beginnings.
 static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
   if (n < SMALL_GROUP || depth >= DEEPEST)
-    return merge(s, begin, n);
+    return merge(s, begin, n, depth);
   if (!sort_by_keys(s, begin, n, depth))
     return false;
   const uint64_t *keys = s->keys;
@@ -140,26 +161,22 @@ static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
     for (next = i + 1; next < end && keys[next] == key;) next++;
     if (!goes_on(s))
       return false;
-    if (next - i == 1)
-      continue;
-    const rest left = rest_of(s, i, next - i, depth + KEY_BYTES);
-    if (left == STOPPED || (left == BY_LENGTH && !merge(s, i, next - i)) ||
-        (left == BY_BYTES && !sort_group(s, i, next - i, depth + KEY_BYTES)))
+    if (next - i > 1 && may_differ(s, i, next - i, depth + KEY_BYTES) &&
+        !sort_group(s, i, next - i, depth + KEY_BYTES))
       return false;
   }
-  return true;
+  return !tl_failed(s->vm);
 }
 
-// Small arrays are merged at once and need half the memory. The order is stable
-// in both directions.
+// The order is stable in both directions.
 bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
                         int64_t n, bool descending) {
   const size_t count = (size_t)n;
-  const bool merged = n < SMALL_GROUP;
-  const size_t words = count * (merged ? 1 : 2) * sizeof(uint64_t);
+  const size_t words = count * 2 * sizeof(uint64_t);
   const size_t head = (words + 64) / 64 * 64;  // scratch begins on a line
   const size_t nbytes =
-      head + (merged ? 0 : tl_argsort_scratch(TL_UINT64, count, false));
+      head +
+      (n < SMALL_GROUP ? 0 : tl_argsort_scratch(TL_UINT64, count, false));
   char *room = tl_alloc(vm, nbytes, "argsort");
   if (!room)
     return false;
@@ -171,7 +188,7 @@ bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
               .order = order,
               .scratch = room + head};
   s.places = (int64_t *)(void *)room;
-  s.keys = (uint64_t *)(void *)room + (merged ? 0 : count);
+  s.keys = (uint64_t *)(void *)room + count;
   ok = ok && sort_group(&s, 0, n, 0);
   tl_free(vm, room, nbytes);
   return ok;
