@@ -80,16 +80,6 @@ static bool accept(const char **at, const char *end, char c) {
   return true;
 }
 
-// A zero before the width fills numbers behind their sign.
-static void read_zero(const char **at, const char *end, spec *out) {
-  if (out->fill != NULL || !accept(at, end, '0'))
-    return;
-  out->fill = "0";
-  // The zero stands for `=` with numbers, while strings take it as `<`.
-  if (out->align == 0)
-    out->align = '0';  // as =, but strings take it as <
-}
-
 // Reads the text as a spec; false where it is not one.
 static bool read_spec(const char *text, size_t nbytes, spec *out) {
   const char *at = text, *end = text + nbytes;
@@ -99,9 +89,13 @@ static bool read_spec(const char *text, size_t nbytes, spec *out) {
     out->sign = *at++;
   out->positive = accept(&at, end, 'z');
   out->alternate = accept(&at, end, '#');
-  read_zero(&at, end, out);
+  // A zero before the width fills numbers behind their sign: it stands for `=`
+  // there, while strings take it as `<`.
+  const bool zero = out->fill == NULL && accept(&at, end, '0');
+  if (zero && out->align == 0)
+    out->align = '0';
   if (out->fill == NULL)
-    out->fill = " ";
+    out->fill = zero ? "0" : " ";
   out->width = read_number(&at, end);
   if (at < end && (*at == ',' || *at == '_'))
     out->group = *at++;
@@ -185,6 +179,7 @@ static bool add_padded(tl_text *text, const spec *s, char align,
 typedef struct parts {
   char sign;           // 0: none
   const char *prefix;  // 0x
+  char room[4];        // for both in front of the digits
   char digits[TL_PRINTED];
   int whole;  // digits before the point
   int count;  // bytes in digits: whole, then the rest
@@ -195,22 +190,13 @@ static char sign_of(const spec *s, bool negative) {
   return negative ? '-' : s->sign == '+' || s->sign == ' ' ? s->sign : 0;
 }
 
-// How many separators stand between [n] digits.
-static int separators(int n, int size) {
-  return n > 0 ? (n - 1) / size : 0;
-}
-
 // Appends digits with [zeros] in front of them and a mark between groups.
 static void add_grouped(tl_text *text, const char *digits, int n, int zeros,
                         char mark, int size) {
-  if (mark == 0 && zeros == 0) {
-    tl_text_add(text, digits, (size_t)n);
-    return;
-  }
   for (int i = 0, all = n + zeros; i < all; i++) {
     tl_text_putc(text, i < zeros ? '0' : digits[i - zeros]);
     int left = all - 1 - i;
-    if (mark && left > 0 && left % size == 0)
+    if (left > 0 && left % size == 0)
       tl_text_putc(text, mark);
   }
 }
@@ -223,28 +209,30 @@ static int inner_zeros(const spec *s, const parts *p, int size) {
   // 1234 is 00,001,234.
   int fixed = (p->sign != 0) + (int)strlen(p->prefix) + p->count - p->whole;
   int zeros = 0;
-  while (fixed + p->whole + zeros +
-             (s->group && p->whole ? separators(p->whole + zeros, size) : 0) <
-         s->width)
+  while (fixed + p->whole + zeros + (p->whole + zeros - 1) / size < s->width)
     zeros++;
   return zeros;
 }
 
-// Appends a number's parts, padded.
-static bool add_number(tl_text *text, const spec *s, const parts *p,
-                       int group_size) {
+// Appends a number's parts, padded. Only digits in groups are written anew.
+static bool add_number(tl_text *text, const spec *s, parts *p, int group_size) {
+  const char align = s->align ? s->align : '>';
+  const size_t sign = p->sign != 0, prefix = strlen(p->prefix);
+  char *front = (char *)p + offsetof(parts, digits) - sign - prefix;
+  if (sign > 0)
+    front[0] = p->sign;
+  memcpy(front + sign, p->prefix, prefix);
+  if (s->group == 0 || p->whole == 0)  // inf has no digits
+    return add_padded(text, s, align, front, sign + prefix + (size_t)p->count,
+                      sign + prefix);
   tl_text built;
   tl_text_open(&built, text->vm);
-  if (p->sign)
-    tl_text_putc(&built, p->sign);
-  tl_text_puts(&built, p->prefix);
-  size_t head = built.length;
-  char group = p->whole > 0 ? s->group : 0;  // inf has no digits
-  add_grouped(&built, p->digits, p->whole, inner_zeros(s, p, group_size), group,
-              group_size);
+  tl_text_add(&built, front, sign + prefix);
+  add_grouped(&built, p->digits, p->whole, inner_zeros(s, p, group_size),
+              s->group, group_size);
   tl_text_add(&built, p->digits + p->whole, (size_t)(p->count - p->whole));
-  bool ok = !built.failed && add_padded(text, s, s->align ? s->align : '>',
-                                        built.bytes, built.length, head);
+  bool ok = !built.failed && add_padded(text, s, align, built.bytes,
+                                        built.length, sign + prefix);
   tl_text_close(&built);
   return ok;
 }
@@ -321,55 +309,38 @@ static void print_general(const spec *s, double value, char *out) {
   const char *mark = strchr(out, 'e');
   if (mark == NULL)
     return;
-  int exponent = 0;
-  sscanf(mark + 1, "%d", &exponent);
-  if (exponent >= -4 && exponent < precision - 1) {
+  const int exponent = atoi(mark + 1);
+  const bool fixed = exponent >= -4 && exponent < precision - 1;
+  if (fixed)
     tl_print_float(out, value, precision - 1 - exponent, 'f', true);
-    strip_zeros(out);
-    if (strchr(out, '.') == NULL)
-      strcat(out, ".0");
-  } else {
-    strip_zeros(out);
-  }
+  strip_zeros(out);
+  if (fixed && strchr(out, '.') == NULL)
+    strcat(out, ".0");
 }
 
 // The text of a magnitude; false if the type is none for floats.
 static bool print_magnitude(const spec *s, double value, tl_dtype dtype,
                             char *out) {
-  int precision = s->precision >= 0 ? s->precision : 6;
-  switch (s->type) {
-    case 'f':
-    case 'F':
-    case 'e':
-    case 'E':
-    case 'g':
-    case 'G':
-      tl_print_float(out, value, precision, s->type, s->alternate);
-      return true;
-    case 'n':
-      tl_print_float(out, value, precision, 'g', s->alternate);
-      return true;
-    case '%':
-      tl_print_float(out, value * 100, precision, 'f', s->alternate);
-      strcat(out, "%");
-      return true;
-    case 0:
-      if (s->precision >= 0)
-        print_general(s, value, out);
-      else
-        tl_format_real(value, dtype, out);
-      return true;
-    default:
-      return false;
-  }
+  const bool percent = s->type == '%';
+  const char type = percent ? 'f' : s->type == 'n' ? 'g' : s->type;
+  if (type == 0 && s->precision < 0)
+    tl_format_real(value, dtype, out);
+  else if (type == 0)
+    print_general(s, value, out);
+  else if (strchr("eEfFgG", type) != NULL)
+    tl_print_float(out, percent ? value * 100 : value,
+                   s->precision < 0 ? 6 : s->precision, type, s->alternate);
+  else
+    return false;
+  if (percent)
+    strcat(out, "%");
+  return true;
 }
 
 // Whether all digits of the text are 0: for z, which gives zero no sign.
 static bool is_zero_text(const char *digits) {
-  for (; *digits && *digits != 'e' && *digits != 'E'; digits++)
-    if (*digits >= '1' && *digits <= '9')
-      return false;
-  return true;
+  const char next = digits[strspn(digits, "0.")];
+  return next < '1' || next > '9';
 }
 
 // The parts of a float's text; false after tl_fail.
@@ -459,14 +430,10 @@ static bool add_whole(tl_text *text, const spec *s, tl_slot v) {
   // A bool is text, unless the type asks for a number.
   if (dtype == TL_BOOL && (s->type == 0 || s->type == 's'))
     return add_string(text, s, "a bool", v.i ? "true" : "false", v.i ? 4 : 5);
+  const bool negative = dtype != TL_UINT64 && v.i < 0;
   if (is_float_type(s->type))
-    return add_float(text, s, dtype == TL_UINT64 ? (double)v.u : (double)v.i,
-                     TL_FLOAT64);
-  if (dtype == TL_UINT64)
-    return add_integer(text, s, false, v.u);
-  bool negative = v.i < 0;
-  return add_integer(text, s, negative,
-                     negative ? -(uint64_t)v.i : (uint64_t)v.i);
+    return add_float(text, s, negative ? (double)v.i : (double)v.u, TL_FLOAT64);
+  return add_integer(text, s, negative, negative ? -v.u : v.u);
 }
 
 // An item of an array, under the spec in [context].
@@ -509,13 +476,11 @@ static bool add_count(tl_vm *vm, tl_text *text, tl_slot value, const char *what,
     return !text->failed;
   }
   if (!tl_is_scalar(value) ||
-      !tl_dtype_is_integer((tl_dtype)tl_dtype_of(value))) {
+      !tl_dtype_is_integer((tl_dtype)tl_dtype_of(value)))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "the %s in a format is an integer: got %s", what,
                    tl_described(vm, value));
-  }
-  bool is_unsigned = tl_dtypes[tl_dtype_of(value)].kind == 'U';
-  if (!is_unsigned && value.i < 0)
+  if (tl_dtypes[tl_dtype_of(value)].kind != 'U' && value.i < 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "the %s in a format is not negative: got %" PRId64, what,
                    value.i);
@@ -545,6 +510,10 @@ bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec_,
     return fail_spec(vm, &s,
                      "it is not [[fill]align][sign][#][0][width][,]"
                      "[.precision][type], width to 1000000, precision to 1100");
+  if (tl_class(value) == TL_CLASS_I64)
+    return add_whole(text, &s, value);
+  if (tl_class(value) == TL_CLASS_F64)
+    return add_float(text, &s, value.f, TL_FLOAT64);
   if (tl_is_scalar(value)) {
     tl_c128 item;
     tl_scalar_store(value, &item);
