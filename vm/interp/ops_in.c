@@ -5,6 +5,10 @@
 //     "key" in record           a key, not a value
 //     "ell" in "hello"          a part of the text
 //     none in x                 of missing values: whether one is missing
+//
+// Built for size.
+
+#include "vm/engine/short.h"
 #include "vm/index/select.h"
 #include "vm/interp/interp.h"
 #include "vm/nested/parts.h"
@@ -23,10 +27,8 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
     *equal = a.i == b.i;
     return true;
   }
-  if (tl_is_string(a) && tl_is_string(b)) {
-    *equal = tl_string_same(vm, a.string, b.string);
-    return tl_poll_text(vm, a.string->length);
-  }
+  if (tl_compare_at_once(TL_OP_EQUAL, a, b, equal))
+    return true;
   if (tl_is_none(a) || tl_is_none(b)) {
     *equal = tl_is_none(a) && tl_is_none(b);
     return true;
@@ -41,13 +43,20 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
 
 // Whether a list has the item; arrays are compared as wholes, with tl_same.
 static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
-  for (int64_t i = 0; i < list->length && !*found && tl_poll_at(vm, i); i++)
+  for (int64_t i = 0; i < list->length && !*found && tl_poll_at(vm, i); i++) {
+    const tl_slot other = list->items[i];
+    // Most texts differ in length or by their first byte, which "" has, too.
+    if (tl_is_string(item) && tl_is_string(other) &&
+        (item.string->length != other.string->length ||
+         item.string->text[0] != other.string->text[0]))
+      continue;
     // An array among the items is compared as a whole.
     // Dtypes count then: [1.0] is not in ([1],).
-    if (tl_is_array(item) || tl_is_array(list->items[i]))
-      *found = tl_same(vm, item, list->items[i]);
-    else if (!is_equal(vm, item, list->items[i], found))
+    if (tl_is_array(item) || tl_is_array(other))
+      *found = tl_same(vm, item, other);
+    else if (!is_equal(vm, item, other, found))
       return false;
+  }
   return !tl_failed(vm);
 }
 

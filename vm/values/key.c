@@ -19,7 +19,7 @@ static bool is_integer(tl_slot s) {
 }
 
 // An int of 63 bits keeps its sign: the word is shifted back arithmetically.
-static inline bool key_word(tl_slot s, uint64_t *word) {
+bool tl_key_word(tl_slot s, uint64_t *word) {
   if (tl_is_bool(s)) {
     *word = (uint64_t)(s.i != 0) << 3 | TL_KEY_BOOL;
     return true;
@@ -28,10 +28,6 @@ static inline bool key_word(tl_slot s, uint64_t *word) {
     return false;
   *word = (uint64_t)s.i << 1 | TL_KEY_INTEGER;
   return true;
-}
-
-bool tl_key_word(tl_slot s, uint64_t *word) {
-  return key_word(s, word);
 }
 
 // --- What may be a key ------------------------------------------------------
@@ -175,11 +171,13 @@ tl_slot tl_key_slot(tl_key key) {
 
 static bool equal(tl_slot a, tl_slot b);
 
-// Items of two lists, most of which are integers.
+// Items of two lists. Most are integers or strings, and most that are equal are
+// the same word or the same object.
 static inline bool equal_items(tl_slot a, tl_slot b) {
-  return tl_class(a) == TL_CLASS_I64 && tl_class(b) == TL_CLASS_I64
-             ? a.i == b.i
-             : equal(a, b);
+  if ((uint16_t)a.tag != (uint16_t)b.tag)
+    return equal(a, b);
+  return a.u == b.u || (tl_is_string(a) ? tl_string_equal(a.string, b.string)
+                                        : tl_is_list(a) && equal(a, b));
 }
 
 // Whether two values are the same key: integers by value, bools only bools.
@@ -193,7 +191,7 @@ static bool equal(tl_slot a, tl_slot b) {
   if (!tl_is_list(b) || a.list->length != b.list->length)
     return false;
   for (int64_t i = 0; a.list != b.list && i < a.list->length; i++)
-    if (!equal_items(a.list->items[i], b.list->items[i]))
+    if (!equal(a.list->items[i], b.list->items[i]))
       return false;
   return true;
 }
@@ -233,7 +231,7 @@ uint64_t tl_key_word_hash(uint64_t word) {
 // The word of a value that is no list and no string.
 static inline uint64_t word_of(tl_slot s) {
   uint64_t word;
-  return key_word(s, &word) ? word : s.u;
+  return tl_key_word(s, &word) ? word : s.u;
 }
 
 // Strings hash by their bytes, which they remember; lists by their items in
@@ -249,7 +247,8 @@ uint64_t tl_key_hash(tl_slot s) {
   for (int64_t i = 0; i < s.list->length; i++) {
     tl_slot item = s.list->items[i];
     uint64_t own = tl_class(item) == TL_CLASS_I64 ? item.u
-                   : tl_is_heap(item)             ? tl_key_hash(item)
+                   : tl_is_string(item)           ? tl_string_hash(item.string)
+                   : tl_is_list(item)             ? tl_key_hash(item)
                    : tl_is_bool(item)             ? ~word_of(item)
                                                   : item.u;
     hash = (hash ^ own) * UINT64_C(0x9e3779b97f4a7c15);
