@@ -495,7 +495,9 @@ void tl_note_kept(tl_object *container) {
 // In the third and the fourth case [container] is marked as borrowing.
 tl_slot tl_borrow_item(tl_vm *vm, tl_object *container, tl_slot *item,
                        tl_cause cause) {
-  if (!tl_is_counted(*item) || (container->flags & TL_KEEPING) != 0)
+  if (!tl_is_owned(*item) && !tl_is_counted(*item))
+    return *item;
+  if ((container->flags & TL_KEEPING) != 0)
     return tl_escape(vm, item, cause);
   bool nests = is_borrowed(item);
   // A container with many borrowed items is not walked again and again: it gets
@@ -510,7 +512,7 @@ tl_slot tl_borrow_item(tl_vm *vm, tl_object *container, tl_slot *item,
   if (tl_is_owned(stored))
     vm->stats.moves += vm->counting;
   // A container found inside another has no view that is not counted.
-  else if (!nests)  // what is found in a container is whole by itself
+  else if (tl_is_array(stored))
     tl_hold(vm, stored, TL_CAUSE_VIEW);
   item->tag &= ~TL_OWNED;
   container->flags |= TL_BORROWED;

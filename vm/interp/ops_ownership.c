@@ -199,11 +199,13 @@ static bool keep_item(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
   return true;
 }
 
-// Makes the container in y own whatever it borrows from x; a container with
-// many items gets counts of them all, which is cheaper than looking at each.
-static void keep_items_of(tl_vm *vm, tl_slot *x, tl_slot *y) {
+// Makes the container in y own whatever it borrows from x, unless it [has] all
+// of that already; a container with many items gets counts of them all, which
+// is cheaper than looking at each.
+static void keep_items_of(tl_vm *vm, tl_slot *x, tl_slot *y, bool has) {
   if (tl_lends_few(y->object)) {
-    tl_each_borrowed(vm, y->object, keep_item, x);
+    if (!has)
+      tl_each_borrowed(vm, y->object, keep_item, x);
     tl_note_kept(y->object);
   } else {
     tl_keep_items(vm, y->object);
@@ -217,10 +219,11 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
   if (!tl_is_owned(*x) || !tl_is_counted(*y) ||
       (y->object->flags & TL_BORROWED) == 0)
     return;
+  search taken = {.x = x};
   tl_each_borrowed(vm, y->object, inherit_whole, x);
   if (tl_is_owned(*x))
-    tl_each_borrowed(vm, y->object, inherit_item, &(search){.x = x});
-  keep_items_of(vm, x, y);
+    tl_each_borrowed(vm, y->object, inherit_item, &taken);
+  keep_items_of(vm, x, y, tl_is_owned(*x) && taken.misses == 0);
 }
 
 // First tries to move the count that x has of the item; where that is not
@@ -314,7 +317,7 @@ void tl_do_keepall(tl_vm *vm, tl_slot *x) {
 void tl_do_keepof(tl_vm *vm, tl_slot *x, tl_slot *y) {
   if (tl_is_owned(*x) && tl_is_counted(*y) &&
       (y->object->flags & TL_BORROWED) != 0)
-    keep_items_of(vm, x, y);
+    keep_items_of(vm, x, y, false);
 }
 
 // Both halves of owning: the object, and the block of a view.
