@@ -15,26 +15,26 @@
 // What most calls have for a letter: a value of that class and kind, or where
 // it has the class too an array or a list.
 enum { USUAL_ITEMS = TL_CLASS_ARRAY | TL_CLASS_LIST };
-static const uint16_t usual_tags['z' - 'a'] = {
-    ['s' - 'a'] = TL_TAG_STRING,  ['b' - 'a'] = TL_TAG_BOOL,
-    ['i' - 'a'] = TL_TAG_I64,     ['f' - 'a'] = TL_TAG_F64,
-    ['a' - 'a'] = TL_CLASS_ARRAY, ['t' - 'a'] = TL_CLASS_ARRAY,
-    ['x' - 'a'] = TL_CLASS_ARRAY, ['m' - 'a'] = TL_CLASS_ARRAY,
-    ['w' - 'a'] = TL_CLASS_ARRAY, ['y' - 'a'] = TL_CLASS_ARRAY | TL_TAG_STRING,
-    ['l' - 'a'] = USUAL_ITEMS,    ['v' - 'a'] = TL_CLASS_ARRAY | TL_TAG_NESTED,
+static const uint16_t usual_tags[32] = {
+    ['s' & 31] = TL_TAG_STRING,  ['b' & 31] = TL_TAG_BOOL,
+    ['i' & 31] = TL_TAG_I64,     ['f' & 31] = TL_TAG_F64,
+    ['a' & 31] = TL_CLASS_ARRAY, ['t' & 31] = TL_CLASS_ARRAY,
+    ['x' & 31] = TL_CLASS_ARRAY, ['m' & 31] = TL_CLASS_ARRAY,
+    ['w' & 31] = TL_CLASS_ARRAY, ['y' & 31] = TL_CLASS_ARRAY | TL_TAG_STRING,
+    ['l' & 31] = USUAL_ITEMS,    ['v' & 31] = TL_CLASS_ARRAY | TL_TAG_NESTED,
 };
 
 // Whether nothing is left to do for an argument, as for most; its letter may
 // stand for none, too. The argument may be fine where this is false.
 static inline bool is_usual(char letter, tl_slot s) {
   const char type = (char)(letter | ('a' - 'A'));
-  if (type < 'a' ||
-      (uint16_t)s.tag == (usual_tags[type - 'a'] & ~USUAL_ITEMS) ||
+  const uint16_t tag = usual_tags[letter & 31];
+  if ((uint16_t)s.tag == (tag & ~USUAL_ITEMS) || type < 'a' ||
       (letter < 'a' && tl_is_none(s)))
     return true;
   if (type == 'n')
     return tl_class(s) == TL_CLASS_I64 && s.i >= 0;
-  return (s.tag & usual_tags[type - 'a'] & USUAL_ITEMS) != 0 &&
+  return (s.tag & tag & USUAL_ITEMS) != 0 &&
          ((type != 'm' && type != 'w') || tl_dtype_of(s) < TL_STRING);
 }
 
@@ -85,9 +85,8 @@ static bool read_argument(tl_vm *vm, const char *function, const char *name,
 // Reads an argument that is not the usual one. Its name is only found where a
 // message has it, since to read what stands behind the names takes longer than
 // most conversions do.
-static __attribute__((noinline)) bool read_other(tl_vm *vm,
-                                                 const tl_builtin *builtin,
-                                                 tl_slot *args, int i) {
+static bool read_other(tl_vm *vm, const tl_builtin *builtin, tl_slot *args,
+                       int i) {
   const char *next = &builtin->types[i + 1];
   const char type = (char)(next[-1] | ('a' - 'A'));
   tl_param params[TL_MAX_PARAMS];
@@ -102,10 +101,23 @@ static __attribute__((noinline)) bool read_other(tl_vm *vm,
                        told ? args[i + 1].string->text : name, type, &args[i]);
 }
 
-bool tl_read_arguments(tl_vm *vm, const tl_builtin *builtin, tl_slot *args) {
-  const char *types = builtin->types;
-  for (int i = 0; types[i] != '\0'; i++)
+// Reads the arguments from the one at [i] on.
+static __attribute__((noinline)) bool read_from(tl_vm *vm,
+                                                const tl_builtin *builtin,
+                                                tl_slot *args, int i) {
+  for (const char *types = builtin->types; types[i] != '\0'; i++)
     if (!is_usual(types[i], args[i]) && !read_other(vm, builtin, args, i))
       return false;
+  return true;
+}
+
+// Most calls have the very kinds that the letters say, or none, and need no
+// register saved.
+bool tl_read_arguments(tl_vm *vm, const tl_builtin *builtin, tl_slot *args) {
+  int i = 0;
+  for (char letter; (letter = builtin->types[i]) != '\0'; i++)
+    if ((uint16_t)args[i].tag != usual_tags[letter & 31] &&
+        (letter >= 'a' || !tl_is_none(args[i])))
+      return read_from(vm, builtin, args, i);
   return true;
 }

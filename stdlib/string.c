@@ -391,14 +391,12 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!open_stripped(vm, tl_is_none(args[1]) ? NULL : args[1].string, &chars))
     return false;
   // Code point by code point from both ends; nothing in between is looked at.
-  size_t begin = 0, end = s->length;
+  size_t begin = 0, end = s->length, step;
   bool ok = true;
-  for (int64_t i = 0; left && begin < end && tl_poll_ok(vm, i, &ok); i++) {
-    size_t step = strips(&chars, s->text + begin, end - begin);
-    if (step == 0)
-      break;
+  for (int64_t i = 0; left && begin < end && tl_poll_ok(vm, i, &ok) &&
+                      (step = strips(&chars, s->text + begin, end - begin)) > 0;
+       i++)
     begin += step;
-  }
   for (int64_t i = 0; right && end > begin && tl_poll_ok(vm, i, &ok); i++) {
     size_t last = end - 1;
     // Back over the bytes that continue a code point.
