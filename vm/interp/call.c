@@ -140,7 +140,7 @@ typedef struct binder {
 } binder;
 
 // The error for an argument too many: it lists what the function takes.
-static bool fail_too_many(const binder *b) {
+__attribute__((cold)) static bool fail_too_many(const binder *b) {
   tl_param left[TL_MAX_PARAMS];
   if (b->p->count > TL_MAX_PARAMS)
     return tl_fail(b->vm, TALLY_ERR_TYPE, "%s has %u parameters, and got more",
@@ -212,7 +212,7 @@ static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
 
 // f(...list, ...record): items of a list bind by position, fields of a record
 // by name. A list that ends here, with no other owner, gives its items away.
-static bool bind_spread(binder *b, tl_slot *value) {
+__attribute__((cold)) static bool bind_spread(binder *b, tl_slot *value) {
   bool take = tl_is_unique(*value);
   if (tl_is_list(*value)) {
     tl_list *list = value->list;
@@ -559,7 +559,7 @@ static bool drop_failed(tl_vm *vm, uint32_t count, tl_slot *args) {
 
 // The error for a type that does not convert: 3 * float32(x) is most often
 // meant as float32(x).
-static bool fail_conversion(tl_vm *vm, tl_type *type) {
+__attribute__((cold)) static bool fail_conversion(tl_vm *vm, tl_type *type) {
   const tl_type *item = type;
   while (item->kind == TL_TYPE_FIXED) item = item->of;
   tl_string *text = tl_type_text(vm, type);

@@ -89,16 +89,18 @@ static bool may_keep_within(const tl_slot *x, const tl_slot *y, int *left) {
       return true;
     if (!tl_is_heap(*item) || (lends && !tl_is_owned(*item)))
       continue;
-    if (item->pointer == y->pointer || may_keep_within(item, y, left))
+    if (item->pointer == y->pointer ||
+        (has_items(*item) && may_keep_within(item, y, left)))
       return true;
   }
   return false;
 }
 
+enum { FEW = 16 };  // items that are looked at
+
 // Whether y may be x, or owned by x or by what is in it. Exact where x has few
 // items in all, else true.
 static bool may_keep(const tl_slot *x, const tl_slot *y) {
-  enum { FEW = 16 };
   int left = FEW;
   return x->pointer == y->pointer || may_keep_within(x, y, &left);
 }
@@ -147,9 +149,10 @@ static bool inherit_within(const tl_slot *x, tl_slot *y, int64_t *from,
 }
 
 // Whether y took over a count from x or from within it; *from as above.
-static bool inherit(tl_vm *vm, const tl_slot *x, tl_slot *y, int64_t *from) {
-  enum { FEW = 64 };
-  int left = FEW;
+static __attribute__((noinline)) bool inherit(tl_vm *vm, const tl_slot *x,
+                                              tl_slot *y, int64_t *from) {
+  enum { FIRST = 64 };
+  int left = FIRST;
   if (!inherit_within(x, y, from, &left))
     return false;
   // If counts of y's own items were given away earlier, y may not go on
@@ -199,17 +202,32 @@ static bool keep_item(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
   return true;
 }
 
-// Makes the container in y own whatever it borrows from x, unless it [has] all
-// of that already; a container with many items gets counts of them all, which
-// is cheaper than looking at each.
-static void keep_items_of(tl_vm *vm, tl_slot *x, tl_slot *y, bool has) {
+// Makes the container in y own whatever it borrows from x; a container with
+// many items gets counts of them all, which is cheaper than looking at each.
+static void keep_items_of(tl_vm *vm, tl_slot *x, tl_slot *y) {
   if (tl_lends_few(y->object)) {
-    if (!has)
-      tl_each_borrowed(vm, y->object, keep_item, x);
+    tl_each_borrowed(vm, y->object, keep_item, x);
     tl_note_kept(y->object);
   } else {
     tl_keep_items(vm, y->object);
   }
+}
+
+// The same of a list of few numbers and strings, as a pair that is a key: where
+// it borrows them all from x, which is the usual case, it owns them afterwards.
+static bool inherit_few(tl_vm *vm, const tl_slot *x, tl_list *y) {
+  int64_t i = 0, from = 0;
+  while (i < y->length && i < FEW &&
+         (!tl_is_heap(y->items[i]) || tl_is_string(y->items[i])))
+    i++;
+  if (i < y->length)
+    return false;
+  for (i = 0; i < y->length; i++)
+    if (tl_is_counted(y->items[i]) && !tl_is_owned(y->items[i]) &&
+        !inherit(vm, x, &y->items[i], &from))
+      return false;
+  y->head.flags &= (uint8_t)~TL_BORROWED;
+  return true;
 }
 
 // What the container in y borrows from x, which ends, becomes its own; what it
@@ -219,11 +237,12 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
   if (!tl_is_owned(*x) || !tl_is_counted(*y) ||
       (y->object->flags & TL_BORROWED) == 0)
     return;
-  search taken = {.x = x};
+  if (tl_is_list(*y) && inherit_few(vm, x, y->list))
+    return;
   tl_each_borrowed(vm, y->object, inherit_whole, x);
   if (tl_is_owned(*x))
-    tl_each_borrowed(vm, y->object, inherit_item, &taken);
-  keep_items_of(vm, x, y, tl_is_owned(*x) && taken.misses == 0);
+    tl_each_borrowed(vm, y->object, inherit_item, &(search){.x = x});
+  keep_items_of(vm, x, y);
 }
 
 // First tries to move the count that x has of the item; where that is not
@@ -317,7 +336,7 @@ void tl_do_keepall(tl_vm *vm, tl_slot *x) {
 void tl_do_keepof(tl_vm *vm, tl_slot *x, tl_slot *y) {
   if (tl_is_owned(*x) && tl_is_counted(*y) &&
       (y->object->flags & TL_BORROWED) != 0)
-    keep_items_of(vm, x, y, false);
+    keep_items_of(vm, x, y);
 }
 
 // Both halves of owning: the object, and the block of a view.
