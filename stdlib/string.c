@@ -46,12 +46,20 @@ static inline char *put_part(tl_vm *vm, char *to, const char *text,
   return to + nbytes;
 }
 
-// String [i] of a list or a vector of them.
-static inline const char *part_at(tl_slot xs, size_t i, size_t *nbytes) {
+// String [i] of a list or a vector of them; *flags stays what all strings of a
+// list have. NULL after tl_fail (kind type): the item is none.
+static inline const char *part_at(tl_vm *vm, tl_slot xs, size_t i,
+                                  size_t *nbytes, unsigned *flags) {
   if (tl_is_list(xs)) {
-    const tl_string *part = xs.list->items[i].string;
-    *nbytes = part->length;
-    return part->text;
+    const tl_slot item = xs.list->items[i];
+    if (!tl_is_string(item)) {
+      tl_fail(vm, TALLY_ERR_TYPE, "join: item %zu must be a string, not %s", i,
+              tl_described(vm, item));
+      return NULL;
+    }
+    *flags &= item.string->head.flags;
+    *nbytes = item.string->length;
+    return item.string->text;
   }
   // The array may be a view with any stride.
   const tl_string_item *part =
@@ -60,59 +68,37 @@ static inline const char *part_at(tl_slot xs, size_t i, size_t *nbytes) {
   return tl_string_item_text(part);
 }
 
-// Fails (kind type) where item [i] of a list is no string; *flags stays what
-// all have.
-static bool check_part(tl_vm *vm, tl_slot xs, size_t i, unsigned *flags) {
-  char what[TL_DESCRIBE];
-  if (!tl_is_list(xs))
-    return true;
-  const tl_slot item = xs.list->items[i];
-  if (!tl_is_string(item))
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "join: item %zu must be a string, not %s", i,
-                   tl_describe(item, what, sizeof what));
-  *flags &= item.string->head.flags;
-  return true;
-}
-
 // Joins [count] strings: the length first, so that there is one allocation and
 // nothing is copied twice. NULL after tl_fail.
-static tl_string *join_parts(tl_vm *vm, tl_slot xs, size_t count,
+static tl_string *join_parts(tl_vm *vm, tl_slot xs, int64_t count,
                              const tl_string *between) {
-  size_t nbytes, more;
+  size_t nbytes, more = 0;
   unsigned flags = count > 1 ? between->head.flags : TL_BYTEWISE;
-  bool fits =
-      !tl_mul_overflows(between->length, count > 0 ? count - 1 : 0, &nbytes);
-  for (size_t i = 0, end = 0; i < count;) {
-    if (!tl_poll_piece(vm, i, count, &end))
-      return NULL;
-    for (; i < end; i++) {
-      if (!check_part(vm, xs, i, &flags))
-        return NULL;
-      part_at(xs, i, &more);
-      fits = fits && !tl_add_overflows(nbytes, more, &nbytes);
-    }
+  bool ok = true,
+       fits = !tl_mul_overflows(between->length,
+                                count > 0 ? (size_t)count - 1 : 0, &nbytes);
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
+    ok = part_at(vm, xs, (size_t)i, &more, &flags) != NULL;
+    fits = fits && ok && !tl_add_overflows(nbytes, more, &nbytes);
   }
-  tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
+  tl_string *joined =
+      ok ? tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX) : NULL;
   if (joined == NULL)
     return NULL;
   char *to = joined->text;
-  for (size_t i = 0, end = 0; to != NULL && i < count;) {
-    if (!tl_poll_piece(vm, i, count, &end))
-      to = NULL;
-    for (; to != NULL && i < end; i++) {
-      const char *part = part_at(xs, i, &more);
-      if (i > 0)
-        to = put_part(vm, to, between->text, between->length);
-      if (to != NULL)
-        to = put_part(vm, to, part, more);
-    }
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
+    const char *part = part_at(vm, xs, (size_t)i, &more, &flags);
+    if (i > 0)
+      to = put_part(vm, to, between->text, between->length);
+    if (to != NULL)
+      to = put_part(vm, to, part, more);
+    ok = to != NULL;
   }
   if (tl_is_list(xs))
     tl_string_finish_parts(joined, flags);
-  else if (to != NULL && !tl_string_finish(vm, joined))
-    to = NULL;
-  return tl_string_whole(vm, joined, to != NULL);
+  else
+    ok = ok && tl_string_finish(vm, joined);
+  return tl_string_whole(vm, joined, ok);
 }
 
 // join(xs, sep).
@@ -155,7 +141,7 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_string(vm, "join", "sep", args[1], &between))
     return false;
   const int64_t count = is_array ? xs.array->size : xs.list->length;
-  return tl_string_give(join_parts(vm, xs, (size_t)count, between), out);
+  return tl_string_give(join_parts(vm, xs, count, between), out);
 }
 
 // --- replace and find -------------------------------------------------------

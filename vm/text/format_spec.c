@@ -510,10 +510,6 @@ bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec_,
     return fail_spec(vm, &s,
                      "it is not [[fill]align][sign][#][0][width][,]"
                      "[.precision][type], width to 1000000, precision to 1100");
-  if (tl_class(value) == TL_CLASS_I64)
-    return add_whole(text, &s, value);
-  if (tl_class(value) == TL_CLASS_F64)
-    return add_float(text, &s, value.f, TL_FLOAT64);
   if (tl_is_scalar(value)) {
     tl_c128 item;
     tl_scalar_store(value, &item);
