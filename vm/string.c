@@ -75,7 +75,7 @@ tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes) {
   string->text[nbytes] = 0;
   bool ok = text == NULL || (tl_copy_bytes(vm, string->text, text, nbytes) &&
                              tl_string_finish(vm, string));
-  return tl_string_whole(vm, string, ok);
+  return ok ? string : tl_string_whole(vm, string, false);
 }
 
 // A separate step because TL_BYTEWISE depends on all bytes.
@@ -154,10 +154,10 @@ bool tl_string_cut(tl_vm *vm, const tl_string *string, size_t begin, size_t end,
   if (is_letter(text, end - begin, out))
     return true;
   tl_string *made = tl_string_new(vm, NULL, end - begin);
-  bool ok = made != NULL && tl_copy_bytes(vm, made->text, text, end - begin);
-  if (ok)
-    made->head.flags |= TL_BYTEWISE;
-  return tl_string_give(tl_string_whole(vm, made, ok), out);
+  if (made == NULL || !tl_copy_bytes(vm, made->text, text, end - begin))
+    return tl_string_whole(vm, made, false) != NULL;
+  made->head.flags |= TL_BYTEWISE;
+  return tl_string_give(made, out);
 }
 
 // The text has to be UTF-8 already: it is the VM's own, or was checked.

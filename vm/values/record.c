@@ -142,10 +142,6 @@ static void index_fill(tl_record *record, const entry *old, int32_t count) {
     index_add(record, hash_of(record->fields[i].key), (int32_t)(i + first));
 }
 
-static void index_build(tl_record *record) {
-  index_fill(record, NULL, 0);
-}
-
 // Whether a field has the key that is looked for.
 typedef bool is_key(tl_key key, const void *sought);
 
@@ -193,7 +189,7 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
   record->capacity = capacity;
   record->index_size = index_size(capacity);
   record->last = 0;
-  index_build(record);
+  index_fill(record, NULL, 0);
   return record;
 }
 
@@ -220,7 +216,7 @@ tl_record *tl_record_of_names(tl_vm *vm, int64_t count,
   if (record != NULL) {
     record->length = count;
     if (count >= INDEX_FROM)
-      index_build(record);
+      index_fill(record, NULL, 0);
   }
   return record;
 }
@@ -248,7 +244,7 @@ static tl_record *move_down(tl_record *record) {
   down->head.flags &= (uint8_t)~TL_GAP;
   down->head.nbytes += gap;
   down->capacity += (int64_t)(gap / sizeof(tl_field));
-  index_build(down);
+  index_fill(down, NULL, 0);
   return down;
 }
 
@@ -313,11 +309,22 @@ static bool is_value(tl_key key, const void *sought) {
   return tl_key_is(key, *(const tl_slot *)sought);
 }
 
+// Whether a key is that which was found before: whoever asks for one often
+// reads its value and stores another next, and then nothing is searched.
+static inline bool is_last(const tl_record *record, is_key *is,
+                           const void *sought) {
+  return record->last < record->length &&
+         is(record->fields[record->last].key, sought);
+}
+
 // Compiled code names fields by constants, so the very same string is likely:
 // addresses are compared first, then texts.
 int64_t tl_record_find(tl_record *record, const tl_string *key) {
   if (record->index_size != 0)
-    return index_find(record, tl_string_hash((tl_string *)key), is_string, key);
+    return is_last(record, is_string, key)
+               ? record->last
+               : index_find(record, tl_string_hash((tl_string *)key), is_string,
+                            key);
   for (int64_t i = 0; i < record->length; i++)
     if (record->fields[i].key.word == tl_key_of_string(key).word)
       return i;
@@ -328,11 +335,9 @@ int64_t tl_record_find(tl_record *record, const tl_string *key) {
   return -1;
 }
 
-// Finds a key that is one word: an integer or a bool. Most are asked for more
-// than once, so the key found before is looked at before any is hashed.
+// Finds a key that is one word: an integer or a bool.
 static int64_t find_word(tl_record *record, uint64_t word) {
-  if (record->last < record->length &&
-      record->fields[record->last].key.word == word)
+  if (is_last(record, is_word, &word))
     return record->last;
   if (record->index_size != 0)
     return index_find(record, tl_key_word_hash(word), is_word, &word);
@@ -348,11 +353,8 @@ int64_t tl_record_find_other(tl_record *record, tl_slot key) {
   uint64_t word;
   if (!tl_is_list(key) && tl_key_word(key, &word))
     return find_word(record, word);
-  // A list's hash takes longer than a look at the key found before, while those
-  // of strings and words are known or made at once.
   if (record->index_size != 0)
-    return record->last < record->length &&
-                   is_value(record->fields[record->last].key, &key)
+    return is_last(record, is_value, &key)
                ? record->last
                : index_find(record, tl_key_hash(key), is_value, &key);
   for (int64_t i = 0; i < record->length; i++)
@@ -370,12 +372,9 @@ tl_slot *tl_record_get(tl_record *record, const tl_string *key) {
 // their own: then the hint saves the search, if not the comparison.
 tl_slot *tl_record_get_again(tl_record *record, const tl_string *key,
                              uint16_t *hint) {
-  if (*hint < record->length) {
-    tl_field *field = &record->fields[*hint];
-    if (tl_key_is_string(field->key) &&
-        tl_string_equal(tl_key_string(field->key), key))
-      return &field->value;
-  }
+  tl_field *field = &record->fields[*hint];
+  if (*hint < record->length && is_string(field->key, key))
+    return &field->value;
   int64_t at = tl_record_find(record, key);
   if (at < 0)
     return NULL;
@@ -520,7 +519,7 @@ static void note_move(tl_record *record, int32_t mark, bool is_up,
   if (!moves_others && (is_up || moved->count == 0))
     return;
   if (moved->count == MOVES)
-    index_build(record);
+    index_fill(record, NULL, 0);
   else
     moved->at[moved->count++] = is_up ? ~mark : mark;
 }
@@ -597,7 +596,7 @@ static tl_record *copy_record(tl_vm *vm, const tl_record *record,
     tl_copy_slot(&copy->fields[i].value, &value);
   }
   copy->length = n;
-  index_build(copy);
+  index_fill(copy, NULL, 0);
   return copy;
 }
 
