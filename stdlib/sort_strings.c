@@ -159,10 +159,9 @@ static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
   for (int64_t i = begin, next; i < end; i = next) {
     const uint64_t key = keys[i];
     for (next = i + 1; next < end && keys[next] == key;) next++;
-    if (!goes_on(s))
-      return false;
-    if (next - i > 1 && may_differ(s, i, next - i, depth + KEY_BYTES) &&
-        !sort_group(s, i, next - i, depth + KEY_BYTES))
+    if (!goes_on(s) ||
+        (next - i > 1 && may_differ(s, i, next - i, depth + KEY_BYTES) &&
+         !sort_group(s, i, next - i, depth + KEY_BYTES)))
       return false;
   }
   return !tl_failed(s->vm);
@@ -171,12 +170,11 @@ static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
 // The order is stable in both directions.
 bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
                         int64_t n, bool descending) {
-  const size_t count = (size_t)n;
-  const size_t words = count * 2 * sizeof(uint64_t);
+  const size_t words = (size_t)n * 2 * sizeof(uint64_t);
   const size_t head = (words + 64) / 64 * 64;  // scratch begins on a line
   const size_t nbytes =
       head +
-      (n < SMALL_GROUP ? 0 : tl_argsort_scratch(TL_UINT64, count, false));
+      (n < SMALL_GROUP ? 0 : tl_argsort_scratch(TL_UINT64, (size_t)n, false));
   char *room = tl_alloc(vm, nbytes, "argsort");
   if (!room)
     return false;
@@ -188,7 +186,7 @@ bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
               .order = order,
               .scratch = room + head};
   s.places = (int64_t *)(void *)room;
-  s.keys = (uint64_t *)(void *)room + count;
+  s.keys = (uint64_t *)(void *)room + n;
   ok = ok && sort_group(&s, 0, n, 0);
   tl_free(vm, room, nbytes);
   return ok;
