@@ -237,8 +237,7 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
   if (!tl_is_owned(*x) || !tl_is_counted(*y) ||
       (y->object->flags & TL_BORROWED) == 0)
     return;
-  if (tl_is_list(*y) && x->pointer != y->pointer &&
-      inherit_few(vm, x, y->list))
+  if (tl_is_list(*y) && x->pointer != y->pointer && inherit_few(vm, x, y->list))
     return;
   tl_each_borrowed(vm, y->object, inherit_whole, x);
   if (tl_is_owned(*x))
