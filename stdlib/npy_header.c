@@ -8,8 +8,8 @@
 
 #include "stdlib/npy_header.h"
 
-#include <ctype.h>
-#include <stdlib.h>
+#include "stdlib/arrays.h"
+#include "vm/bytecode/module.h"
 
 enum {
   MOST_HEADER = 1 << 20  // bytes; NumPy's own are below 200
@@ -17,110 +17,50 @@ enum {
 
 const char tl_npy_magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
-// --- The header -------------------------------------------------------------
-
-typedef tl_npy_source header;
-
 // Always false, after a message with the function and the file.
-static bool npy_fail(const header *h, const char *message) {
-  return tl_fail(h->vm, TALLY_ERR_VALUE, "%s: \"%s\" is no valid .npy file: %s",
-                 h->what, h->path, message);
+static bool npy_fail(const tl_reader *r, const char *message) {
+  return tl_fail(r->vm, TALLY_ERR_VALUE, "%s: \"%s\" is no valid .npy file: %s",
+                 r->what, r->path, message);
 }
 
-// Goes past blanks and a word if that comes next. Text ends at h->end, not with
-// a NUL, so lengths are compared first.
-static bool accept_word(header *h, const char *word) {
-  size_t nbytes = strlen(word);
-  while (h->at < h->end && isspace((unsigned char)*h->at)) h->at++;
-  if ((size_t)(h->end - h->at) < nbytes || memcmp(h->at, word, nbytes) != 0)
-    return false;
-  h->at += nbytes;
-  return true;
-}
-
-// A tuple such as (), (3,) or (3, 4). A comma may lack at the end only.
-static bool read_shape(header *h, tl_npy *out) {
-  out->ndim = 0;
-  if (!tl_npy_accept(h, '('))
-    return npy_fail(h, "its shape is no tuple");
-  while (!tl_npy_accept(h, ')')) {
-    if (out->ndim == TL_MAX_DIMS)
-      return npy_fail(h, "it has too many axes");
-    if (!tl_npy_read_length(h, &out->shape[out->ndim++]))
-      return npy_fail(h, "a length in its shape is no number from 0 to 2^63");
-    accept_word(h, "L");  // Python 2 wrote long integers so
-    if (!tl_npy_accept(h, ',') && h->at < h->end && *h->at != ')')
-      return npy_fail(h, "its shape is no tuple");
-  }
-  return true;
-}
-
-// Either a list of fields, which makes structs, or a string: byte order,
-// letter, item size. Letters without a dtype of Tally's fail with kind type, so
-// that a reader can tell them from a file that is broken.
-static bool read_descr(header *h, tl_npy *out) {
-  char text[32];
-  if (tl_npy_accept(h, '[')) {
+// What inner/npy.tly has found in the header's dict.
+static bool set_header(tl_vm *vm, const tl_slot *found, tl_npy *out) {
+  const tl_list *fields = found[3].list, *shape = found[6].list;
+  out->letter = found[0].string->text[0];
+  out->swapped = found[2].i != 0;
+  out->fortran = found[5].i != 0;
+  out->ndim = (int)shape->length;
+  for (int i = 0; i < out->ndim; i++) out->shape[i] = shape->items[i].i;
+  if (fields->length > 0) {
     out->dtype = TL_UINT8;
-    out->layout = tl_npy_read_fields(h, &out->swapped, &out->texts);
+    out->layout = tl_npy_layout(vm, fields, found[4].i, &out->texts);
     return out->layout != NULL;
   }
-  if (!tl_npy_read_quoted(h, text, sizeof text) || strlen(text) < 3)
-    return npy_fail(h, "it has no descr");
-  if (!strchr("<>|=", text[0]))
-    return npy_fail(h, "its byte order is unknown");
-  char *rest;
-  long size = strtol(text + 2, &rest, 10);
-  // A size that is none fits no dtype, and is reported with the whole text. So
-  // is one whose bytes cannot be counted: a code point takes up to 8.
-  if (*rest != 0 || size < 0 || size > INT64_MAX / 8)
-    size = -1;
-  out->swapped = text[0] != '|' && tl_npy_is_swapped(text[0]);
-  if (strchr("USV", text[1]) != NULL && size >= 0) {
-    out->dtype = TL_STRING;
-    out->width = size;
-    out->letter = text[1];
-    return true;
-  }
-  out->dtype = tl_npy_dtype(text[1], size);
-  if (out->dtype != TL_DTYPE_COUNT)
-    return true;
-  return tl_fail(h->vm, TALLY_ERR_TYPE,
-                 "%s: \"%s\" has items of type \"%s\", which Tally does not "
-                 "have",
-                 h->what, h->path, text);
+  const bool is_text = strchr("USV", out->letter) != NULL;
+  out->width = is_text ? found[1].i : 0;
+  out->dtype =
+      is_text ? TL_STRING : tl_npy_dtype(out->letter, (long)found[1].i);
+  return true;
 }
 
-// A Python dict with exactly the three keys of the format, in any order; the
-// bits of [seen] say which were there.
-static bool read_dict(header *h, tl_npy *out) {
-  unsigned seen = 0;
-  if (!tl_npy_accept(h, '{'))
-    return npy_fail(h, "its header is no dict");
-  while (!tl_npy_accept(h, '}')) {
-    char key[32];
-    if (!tl_npy_read_quoted(h, key, sizeof key) || !tl_npy_accept(h, ':'))
-      return npy_fail(h, "its header is no dict");
-    if (strcmp(key, "descr") == 0) {
-      if (!read_descr(h, out))
-        return false;
-      seen |= 1;
-    } else if (strcmp(key, "fortran_order") == 0) {
-      out->fortran = accept_word(h, "True");
-      if (!out->fortran && !accept_word(h, "False"))
-        return npy_fail(h, "its fortran_order is neither True nor False");
-      seen |= 2;
-    } else if (strcmp(key, "shape") == 0) {
-      if (!read_shape(h, out))
-        return false;
-      seen |= 4;
-    } else {
-      return npy_fail(h, "its header has an unknown key");
-    }
-    tl_npy_accept(h, ',');
+// Takes over the header's text, a vector of bytes.
+static bool read_dict(const tl_reader *r, tl_array *text, tl_npy *out) {
+  tl_vm *vm = r->vm;
+  tl_slot given[] = {tl_none(), tl_none(), tl_own_array(text),
+                     tl_letter_slot(tl_is_big_endian() ? '<' : '>')};
+  tl_slot found;
+  if (!tl_string_give(tl_string_from(vm, r->what), &given[0]) ||
+      !tl_string_give(tl_string_from(vm, r->path), &given[1])) {
+    for (int i = 0; i < 3; i++) tl_clear(vm, &given[i]);
+    return false;
   }
-  return seen == 7 ||
-         npy_fail(h, "its header lacks descr, fortran_order or shape");
+  if (!tl_call_embedded(vm, "inner/npy", "header", 4, given, &found)) {
+    vm->error.named = false;
+    return false;
+  }
+  const bool ok = set_header(vm, found.list->items, out);
+  tl_drop(vm, found);
+  return ok;
 }
 
 // A file may become shorter while it is read, so this is checked although sizes
@@ -139,18 +79,18 @@ bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes) {
 // Reads up to where the items begin; [left] is what the file holds behind.
 bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left) {
   unsigned char start[TL_NPY_PREFIX + 4];
-  header h = {.vm = reader->vm, .what = reader->what, .path = reader->path};
+  tl_vm *vm = reader->vm;
   // A pipe has no size against which lengths could be checked.
   if (reader->size < 0)
-    return tl_fail(h.vm, TALLY_ERR_IO, "%s: \"%s\" is no regular file", h.what,
-                   h.path);
+    return tl_fail(vm, TALLY_ERR_IO, "%s: \"%s\" is no regular file",
+                   reader->what, reader->path);
   if (reader->size < TL_NPY_PREFIX + 2 ||
       !tl_npy_read_exactly(reader, start, TL_NPY_PREFIX + 2) ||
       memcmp(start, tl_npy_magic, sizeof tl_npy_magic) != 0)
-    return tl_failed(h.vm) ? false : npy_fail(&h, "it does not begin as one");
+    return tl_failed(vm) ? false : npy_fail(reader, "it does not begin as one");
   int version = start[6];
   if (version < 1 || version > 3)
-    return npy_fail(&h, "its version is not 1, 2 or 3");
+    return npy_fail(reader, "its version is not 1, 2 or 3");
   size_t nbytes = start[8] | (size_t)start[9] << 8, front = TL_NPY_PREFIX + 2;
   if (version > 1) {
     if (!tl_npy_read_exactly(reader, start + front, 2))
@@ -160,18 +100,17 @@ bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left) {
   }
   // Both before anything of that length is allocated.
   if (nbytes > MOST_HEADER)
-    return npy_fail(&h, "its header is too long");
+    return npy_fail(reader, "its header is too long");
   if (nbytes > (uint64_t)reader->size - front)
-    return npy_fail(&h, "its header is longer than the file");
+    return npy_fail(reader, "its header is longer than the file");
   *left = (uint64_t)reader->size - front - nbytes;
-  char *text = tl_alloc(h.vm, nbytes + 1, "a header");
-  if (!text)
+  const int64_t length = (int64_t)nbytes;
+  tl_array *text = tl_array_new(vm, TL_UINT8, 1, &length);
+  if (text == NULL || !tl_npy_read_exactly(reader, text->data, nbytes)) {
+    tl_array_drop(vm, text);
     return false;
-  h.at = text;
-  h.end = text + nbytes;
-  bool ok = tl_npy_read_exactly(reader, text, nbytes) && read_dict(&h, out);
-  tl_free(h.vm, text, nbytes + 1);
-  return ok;
+  }
+  return read_dict(reader, text, out);
 }
 
 // Checks that the file holds as many items as its shape says.

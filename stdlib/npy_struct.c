@@ -1,4 +1,4 @@
-// Dtypes of NumPy: read into ours and into layouts of structs, written from
+// Dtypes of NumPy: made into ours and into layouts of structs, written from
 // them.
 //
 //   [('x', '<f8'), ('', '|V4'), ('s', '<U4'), ('m', '<i4', (2, 3))]
@@ -10,64 +10,13 @@
 
 #include "stdlib/npy_struct.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 #include "stdlib/arrays.h"
-#include "vm/bytecode/module.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
 
-// --- The text ---------------------------------------------------------------
-
-bool tl_npy_accept(tl_npy_source *s, char c) {
-  while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
-  if (s->at == s->end || *s->at != c)
-    return false;
-  s->at++;
-  return true;
-}
-
-// The string is copied up to its quote; s->at stands behind that, or at the end
-// of the text, which is an error.
-bool tl_npy_read_quoted(tl_npy_source *s, char *out, size_t room) {
-  char quote = tl_npy_accept(s, '\'') ? '\'' : tl_npy_accept(s, '"') ? '"' : 0;
-  size_t n = 0;
-  if (quote == 0)
-    return false;
-  for (; s->at < s->end && *s->at != quote; s->at++) {
-    if (n + 1 >= room || *s->at == '\\')
-      return false;
-    out[n++] = *s->at;
-  }
-  out[n] = 0;
-  return s->at++ < s->end;
-}
-
-// Whether a decimal digit comes next.
-static bool at_digit(const tl_npy_source *s) {
-  return s->at < s->end && isdigit((unsigned char)*s->at);
-}
-
-// At an overflow *out is undefined and the digits are read in part: the caller
-// fails then.
-bool tl_npy_read_length(tl_npy_source *s, int64_t *out) {
-  while (s->at < s->end && isspace((unsigned char)*s->at)) s->at++;
-  if (!at_digit(s))
-    return false;
-  for (*out = 0; at_digit(s); s->at++)
-    if (__builtin_mul_overflow(*out, 10, out) ||
-        __builtin_add_overflow(*out, *s->at - '0', out))
-      return false;
-  return true;
-}
-
 // --- Dtypes -----------------------------------------------------------------
-
-bool tl_npy_is_swapped(char order) {
-  return (order == '>' || (order == '=' && tl_is_big_endian())) !=
-         tl_is_big_endian();
-}
 
 // NumPy's letters of our kinds.
 static const char kinds[] = "BIUFC", letters[] = "biufc";
@@ -94,11 +43,6 @@ int tl_npy_spell_dtype(tl_dtype dtype, char *out, size_t room) {
 
 // --- Fields -----------------------------------------------------------------
 
-// The layout of fields as inner/npy.tly gives them; NULL after tl_fail. [texts]
-// NULL: none of them is a text of several code points.
-static tl_type *layout_of(tl_vm *vm, const tl_list *fields, int64_t itemsize,
-                          tl_npy_texts *texts);
-
 // The type of a field: of one letter and a size, or a list of fields with their
 // size, and fixed dimensions around it.
 static tl_type *field_type(tl_vm *vm, const tl_slot *field) {
@@ -106,7 +50,7 @@ static tl_type *field_type(tl_vm *vm, const tl_slot *field) {
   tl_type *type;
   if (tl_is_list(field[1])) {
     const tl_slot *inner = field[1].list->items;
-    type = layout_of(vm, inner[0].list, inner[1].i, NULL);
+    type = tl_npy_layout(vm, inner[0].list, inner[1].i, NULL);
   } else {
     const char letter = field[1].string->text[0];
     const int64_t size = field[2].i;
@@ -125,8 +69,8 @@ static tl_type *field_type(tl_vm *vm, const tl_slot *field) {
 }
 
 // Names stay the list's: the interned type has its own references.
-static tl_type *layout_of(tl_vm *vm, const tl_list *list, int64_t itemsize,
-                          tl_npy_texts *texts) {
+tl_type *tl_npy_layout(tl_vm *vm, const tl_list *list, int64_t itemsize,
+                       tl_npy_texts *texts) {
   const size_t count = (size_t)list->length;
   const size_t nbytes = count * (sizeof(tl_type_field) + sizeof(int64_t));
   tl_type_field *fields = tl_alloc(vm, nbytes, "fields");
@@ -150,31 +94,6 @@ static tl_type *layout_of(tl_vm *vm, const tl_list *list, int64_t itemsize,
       plain != NULL ? tl_layout_given(vm, plain, offsets, itemsize) : NULL;
   tl_free(vm, fields, nbytes);
   return made;
-}
-
-tl_type *tl_npy_read_fields(tl_npy_source *s, bool *swapped,
-                            tl_npy_texts *texts) {
-  tl_vm *vm = s->vm;
-  tl_slot given[] = {tl_none(), tl_none(), tl_none(),
-                     tl_letter_slot(tl_is_big_endian() ? '<' : '>')};
-  tl_slot found;
-  if (!tl_string_give(tl_string_from(vm, s->what), &given[0]) ||
-      !tl_string_give(tl_string_from(vm, s->path), &given[1]) ||
-      !tl_bytes_give(vm, s->at, (size_t)(s->end - s->at), &given[2])) {
-    tl_clear(vm, &given[0]);
-    tl_clear(vm, &given[1]);
-    return NULL;
-  }
-  if (!tl_call_embedded(vm, "inner/npy", "fields", 4, given, &found)) {
-    vm->error.named = false;
-    return NULL;
-  }
-  const tl_slot *parts = found.list->items;
-  tl_type *layout = layout_of(vm, parts[0].list, parts[1].i, texts);
-  s->at += parts[2].i;
-  *swapped = parts[3].i != 0;
-  tl_drop(vm, found);
-  return layout;
 }
 
 bool tl_npy_has_bools(const tl_type *type) {

@@ -1,9 +1,9 @@
-// The descr of dtypes in .npy files, and the text that they stand in: a Python
-// dict of strings, numbers and lists.
+// The descr of dtypes in .npy files.
 #pragma once
 
 #include "stdlib/byte_order.h"
 #include "vm/types/type.h"
+#include "vm/values/list.h"
 
 // Fields of a struct in a file, at most: a bit for each in tl_npy_texts.
 enum { TL_NPY_FIELDS = 1024 };
@@ -23,36 +23,15 @@ static inline void tl_npy_set_text(tl_npy_texts *texts, int64_t field) {
   texts->any = true;
 }
 
-// A header's text as it is read; [what] and [path] are for messages.
-typedef struct tl_npy_source {
-  tl_vm *vm;
-  const char *what, *path;
-  const char *at, *end;
-} tl_npy_source;
-
-// Goes past blanks, and past a character if it comes next.
-bool tl_npy_accept(tl_npy_source *s, char c);
-// A string in either kind of quotes; false also for one that has escapes, which
-// do not occur in what NumPy writes, or does not fit.
-// [out] gets a NUL at the end, for which [room] counts too.
-bool tl_npy_read_quoted(tl_npy_source *s, char *out, size_t room);
-// A number from 0 on.
-// False where no digit comes next, or the number does not fit int64.
-bool tl_npy_read_length(tl_npy_source *s, int64_t *out);
-
-// Whether numbers of an order, one of "<>=", have this machine's other one.
-bool tl_npy_is_swapped(char order);
 // The dtype of NumPy's letter and item size; TL_DTYPE_COUNT: there is none.
 tl_dtype tl_npy_dtype(char letter, long size);
 // "'<f8'", and of one byte "'|i1'". Cut to [room]; returns its length.
 int tl_npy_spell_dtype(tl_dtype dtype, char *out, size_t room);
 
-// Reads a list of fields, [('x', '<f8'), ('y', '<i4', (3,)), …], after its
-// opening bracket: *s is moved behind it. Unnamed fields of kind V are padding.
-// Nested lists are structs. NULL after tl_fail. *swapped: their bytes are in
-// the other order than this machine's; one list has one order.
-tl_type *tl_npy_read_fields(tl_npy_source *s, bool *swapped,
-                            tl_npy_texts *texts);
+// The layout of fields as inner/npy.tly gives them; NULL after tl_fail. [texts]
+// NULL: none of them is a text of several code points.
+tl_type *tl_npy_layout(tl_vm *vm, const tl_list *fields, int64_t itemsize,
+                       tl_npy_texts *texts);
 
 // Whether bytes of an item are bools, anywhere inside: those of a file may be
 // other than 0 and 1, so that a mapped file cannot be used as it is.
