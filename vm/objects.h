@@ -133,6 +133,9 @@ struct tl_host_ops {
   // modules, where *found says whether there is one.
   bool (*load_module)(tl_vm *vm, const char *path, const char *name,
                       bool *found);
+  // The library's function in Tally, as tl_load_embedded_function gives it.
+  bool (*load_function)(tl_vm *vm, const char *module, const char *function,
+                        tl_slot *out);
   // Calls [each] with every function of the host.
   void (*each_function)(const tl_vm *vm, tl_each_function *each, void *context);
   // Calls [each] with every value that the host holds.

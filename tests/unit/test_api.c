@@ -336,7 +336,9 @@ static void test_own_functions_describe_themselves(void **state) {
       "fn scale(x,\n"
       "         by: 3) = k * x * by\n"
       "fn bare() = 1\n"
-      "r = (f: scale)";
+      "r = (f: scale)\n"
+      "import time\n"
+      "day = time.days(1970, 1, 2)";
   assert_int_equal(tally_interact(h->vm, source, 80), TALLY_OK);
   check_description(h, "scale", "scale(x, by: 3)\n\nScales x.\n");
   check_description(h, "r.f", "scale(x, by: 3)\n\nScales x.\n");
@@ -344,6 +346,8 @@ static void test_own_functions_describe_themselves(void **state) {
   check_description(h, "k", "");
   check_description(h, "sum", "");
   check_description(h, "nothing.f", "");
+  check_description(h, "time", "");
+  check_description(h, "time.days", "");
 }
 
 // A picture at the prompt, as a terminal of that kind takes it, with [part] in

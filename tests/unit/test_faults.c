@@ -263,6 +263,24 @@ static void test_forms(void **state) {
       "print(append(s, (3, \"c\")), ragged(s, [1, 1])[:, 0])\n");
 }
 
+// A function of the library that met no memory while it was compiled is
+// compiled at its next call. What the script catches is no error of the run.
+static void test_late_functions(void **state) {
+  (void)state;
+  static const char source[] =
+      "import stats\n"
+      "fn f() = stats.variance([1.0, 3.0])\n"
+      "assert((try { f() } catch { f() }) == 2)\n";
+  for (long at = 0;; at++) {
+    host h = {.left = at};
+    const tally_status status = run(&h, source);
+    assert_true(status == TALLY_OK || status == TALLY_ERR_MEMORY);
+    assert_int_equal(h.live, 0);
+    if (!h.failed)
+      return;
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_values),    cmocka_unit_test(test_arrays),
@@ -270,7 +288,7 @@ int main(void) {
       cmocka_unit_test(test_functions), cmocka_unit_test(test_errors),
       cmocka_unit_test(test_strings),   cmocka_unit_test(test_structs),
       cmocka_unit_test(test_missing),   cmocka_unit_test(test_ragged),
-      cmocka_unit_test(test_forms),
+      cmocka_unit_test(test_forms),     cmocka_unit_test(test_late_functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 
 #include "compiler/lexer.h"
-#include "vm/embedded.h"
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
 #include "vm/memory/reserve.h"
@@ -124,15 +123,9 @@ static void offer_members(offers *o, tl_slot value) {
     }
   } else if (tl_is_kind(value, TL_KIND_MODULE)) {
     const tl_module *module = value.pointer;
-    // Of the library's own modules, which have no path, only what is
-    // documented.
-    bool is_library =
-        module->path == NULL &&
-        tl_embedded_find(o->vm->library, module->name->text) != NULL;
+    // Of the library's own modules what is documented.
     if (module->builtin != NULL)
       offer_library(o, module->builtin);
-    else if (is_library)
-      offer_library(o, module->name->text);
     else
       offer_variables(o, module);
   } else if (tl_is_nested(value) && value.nested->layout != NULL) {
@@ -182,8 +175,9 @@ static size_t name_begin(const char *text, size_t end) {
 static bool find_member(tl_slot value, const char *name, size_t nbytes,
                         tl_slot *out) {
   if (tl_is_kind(value, TL_KIND_MODULE)) {
+    // What the library's modules have is documented, compiled or not.
     const tl_module *module = value.pointer;
-    int32_t at = tl_module_find(module, name, nbytes);
+    int32_t at = module->builtin ? -1 : tl_module_find(module, name, nbytes);
     if (at >= 0)
       *out = module->variables[at];
     return at >= 0;
@@ -498,7 +492,7 @@ tally_status tally_describe(tally_vm *vm, const char *name, tally_value *out) {
   bool found = find_named(vm, name, strlen(name), &value);
   if (found && tl_is_kind(value, TL_KIND_MODULE)) {
     const tl_module *module = value.pointer;
-    for (uint32_t i = 0; i < module->variable_count; i++)
+    for (uint32_t i = 0; i < module->variable_count && !module->builtin; i++)
       describe_function(&text, module->variables[i]);
   } else if (found) {
     describe_function(&text, value);

@@ -55,6 +55,7 @@ static const struct tl_host_ops host_ops = {
     .find_function = tl_function_find,
     .find_module = tl_native_module,
     .load_module = tl_load_module,
+    .load_function = tl_load_embedded_function,
     .each_function = tl_host_each_function,
     .each_handle = tl_handles_each,
     .each_outer = tl_handles_each_outer,

@@ -293,8 +293,8 @@ static bool pack_named(tl_vm *vm, tally_parcel *p, tl_slot s) {
         tl_embedded_member(vm->library, module, name) == NULL ||
         unit->module->variables[index].pointer != s.pointer)
       return false;
-    if (tl_embedded_find(vm->library, module)->is_global)
-      module = NULL;
+    const struct tl_embedded *text = tl_embedded_find(vm->library, module);
+    module = text->is_global ? NULL : text->name;
   }
   size_t room = strlen(name) + (module == NULL ? 0 : strlen(module)) + 2;
   put_number(vm, p, PACKED_NAMED);

@@ -430,30 +430,62 @@ void tl_modules_close(tl_vm *vm) {
 }
 
 // A variable of the module hides a built-in function of the same name.
-bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
-                   tl_slot *out) {
+tl_slot tl_module_member(tl_vm *vm, const tl_module *module,
+                         const tl_string *name) {
   int32_t index = tl_module_find(module, name->text, name->length);
-  if (index >= 0 && !tl_is_unset(module->variables[index])) {
-    // Owned: the module's functions may assign the variable anew.
-    *out = tl_retain(vm, module->variables[index]);
+  if (index >= 0 && !tl_is_unset(module->variables[index]))
+    return tl_borrow(module->variables[index]);
+  const tl_builtin *builtin =
+      module->builtin == NULL
+          ? NULL
+          : vm->host->find_function(vm, module->builtin, name->text,
+                                    name->length);
+  return builtin == NULL ? tl_unset() : tl_builtin_slot(builtin);
+}
+
+// The library's function in Tally becomes a variable of the module where it is
+// named for the first time. *out is unset where there is none.
+static bool load_member(tl_vm *vm, tl_module *module, const tl_string *name,
+                        tl_slot *out) {
+  *out = tl_unset();
+  if (module->builtin == NULL ||
+      tl_embedded_member(vm->library, module->builtin, name->text) == NULL)
     return true;
-  }
-  if (module->builtin != NULL) {
-    const tl_builtin *builtin =
-        vm->host->find_function(vm, module->builtin, name->text, name->length);
-    if (builtin != NULL) {
-      // A name such as os.args stands for its value.
-      if (tl_builtin_is_value(builtin))
-        return builtin->call(vm, NULL, out);
-      *out = tl_builtin_slot(builtin);
-      return true;
-    }
+  if (!vm->host->load_function(vm, module->builtin, name->text, out))
+    return false;
+  int32_t index = tl_module_variable(vm, module, name->text, name->length);
+  if (index < 0)
+    return false;
+  tl_module_assign(vm, module, (uint32_t)index, *out, false);
+  return true;
+}
+
+bool tl_module_get(tl_vm *vm, tl_module *module, tl_string *name,
+                   tl_slot *out) {
+  *out = tl_module_member(vm, module, name);
+  if (tl_is_unset(*out) && !load_member(vm, module, name, out))
+    return false;
+  // A name such as os.args stands for its value.
+  if (tl_is_kind(*out, TL_KIND_BUILTIN) && tl_builtin_is_value(out->pointer))
+    return ((const tl_builtin *)out->pointer)->call(vm, NULL, out);
+  if (!tl_is_unset(*out)) {
+    // Owned: a script's functions may assign the variable anew, but nobody one
+    // of the library.
+    if (module->builtin == NULL)
+      *out = tl_retain(vm, *out);
+    return true;
   }
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->length);
   for (uint32_t i = 0; i < module->variable_count; i++)
     tl_suggest_offer(&near, module->variable_names[i]->text,
                      module->variable_names[i]->length);
+  const struct tl_embedded *text =
+      module->builtin == NULL ? NULL
+                              : tl_embedded_find(vm->library, module->builtin);
+  for (int i = 0; text != NULL && text->functions[i].name != NULL; i++)
+    tl_suggest_offer(&near, text->functions[i].name,
+                     strlen(text->functions[i].name));
   char hint[80];
   return tl_fail(vm, TALLY_ERR_NAME, "the module %s has no %s%s",
                  module->name->text, name->text,

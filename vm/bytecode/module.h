@@ -89,10 +89,14 @@ bool tl_load_embedded_function(tl_vm *vm, const char *module,
 // module has hidden; it stays where there is none. False where that function's
 // text fails.
 bool tl_module_callee(tl_vm *vm, tl_slot *callee);
-// A member of a module: a variable, whose value *out owns, or a built-in; false
-// after tl_fail (kind name), with a similar name as a hint.
-bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
-                   tl_slot *out);
+// A member of a module as it is there, borrowed: a variable or a built-in,
+// which may be one that stands for its value; unset: there is none yet.
+tl_slot tl_module_member(tl_vm *vm, const tl_module *module,
+                         const tl_string *name);
+// A member of a module: a variable, whose value *out owns, a built-in, or the
+// library's function in Tally, which is compiled first where it has not been;
+// false after tl_fail (kind name), with a similar name as a hint.
+bool tl_module_get(tl_vm *vm, tl_module *module, tl_string *name, tl_slot *out);
 
 // An immortal object that a unit frees: its constants, names and types.
 typedef struct tl_adopted {

@@ -148,8 +148,8 @@ static tl_module *module_to_make(tl_vm *vm, const char *name, bool *ready,
 }
 
 // A module with functions in C; [name] is the library's or the host's own text.
-// If the library has part of the module in Tally too, that part imports the
-// module itself, which is ready before it runs.
+// What it has in Tally as well is compiled function by function
+// (tl_module_get).
 static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
   bool ready;
   tl_module *module = module_to_make(vm, name, &ready, out);
@@ -157,9 +157,6 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
     return ready;
   module->state = TL_MODULE_READY;
   module->builtin = name;
-  const struct tl_embedded *also = tl_embedded_find(vm->library, name);
-  if (also != NULL)
-    return run_embedded(vm, module, also, out);
   *out = module_slot(module);
   return true;
 }
@@ -210,7 +207,8 @@ static bool import_file(tl_vm *vm, const tl_module *from, const char *path,
   return ok;
 }
 
-// Tries the library's text in Tally.
+// Tries the library's text in Tally. A module for scripts has no variables at
+// first: tl_module_get asks for each function where a script names it.
 static bool import_embedded(tl_vm *vm, const char *name, bool *found,
                             tl_slot *out) {
   const struct tl_embedded *e = tl_embedded_find(vm->library, name);
@@ -221,8 +219,31 @@ static bool import_embedded(tl_vm *vm, const char *name, bool *found,
   tl_module *module = module_to_make(vm, name, &ready, out);
   if (module == NULL)
     return ready;
+  if (!e->is_global && e->functions->name != NULL &&
+      strcmp(e->name, name) == 0) {
+    module->state = TL_MODULE_READY;
+    module->builtin = e->name;
+    *out = module_slot(module);
+    return true;
+  }
   module->state = TL_MODULE_RUNNING;
   return run_embedded(vm, module, e, out);
+}
+
+// Makes the module that a function of a file in Tally is in: one of its own,
+// "stats/median", or that of all of the file.
+static bool import_part(tl_vm *vm, const char *file, const char *function,
+                        tl_module **out) {
+  bool found = false;
+  tl_slot made;
+  char name[64];
+  snprintf(name, sizeof name, "%s/%s", file, function);
+  if (tl_embedded_lines(vm->library, name) == NULL)
+    snprintf(name, sizeof name, "%s", file);
+  if (!import_embedded(vm, name, &found, &made))
+    return false;
+  *out = made.pointer;
+  return true;
 }
 
 // A global function of the library that is written in Tally: the variable of
@@ -254,13 +275,9 @@ static bool import_global(tl_vm *vm, const tl_string *spec, tl_slot *out) {
 
 bool tl_load_embedded_function(tl_vm *vm, const char *module,
                                const char *function, tl_slot *out) {
-  bool found = false;
-  tl_slot from;
-  const char *native = vm->host->find_module(vm, module, strlen(module));
-  if (native != NULL ? !import_library(vm, native, &from)
-                     : !import_embedded(vm, module, &found, &from))
+  tl_module *made;
+  if (!import_part(vm, module, function, &made))
     return false;
-  const tl_module *made = from.pointer;
   int32_t index = tl_module_find(made, function, strlen(function));
   *out = tl_borrow(made->variables[index]);
   return true;
@@ -292,18 +309,10 @@ bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
                       int count, tl_slot *args, tl_slot *out) {
   tl_module **last =
       &vm->global_modules[(uintptr_t)function % TL_GLOBAL_MODULES];
-  if (*last == NULL || !is_part(*last, module, function)) {
-    bool found = false;
-    tl_slot from;
-    char name[64];
-    snprintf(name, sizeof name, "%s/%s", module, function);
-    if (tl_embedded_lines(vm->library, name) == NULL)
-      snprintf(name, sizeof name, "%s", module);
-    if (!import_embedded(vm, name, &found, &from)) {
-      for (int i = 0; i < count; i++) tl_drop(vm, args[i]);
-      return false;
-    }
-    *last = from.pointer;
+  if ((*last == NULL || !is_part(*last, module, function)) &&
+      !import_part(vm, module, function, last)) {
+    for (int i = 0; i < count; i++) tl_drop(vm, args[i]);
+    return false;
   }
   int32_t index = tl_module_find(*last, function, strlen(function));
   return tl_call(vm, tl_borrow((*last)->variables[index]), count, args, out);

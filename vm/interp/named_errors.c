@@ -260,7 +260,7 @@ void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
     return;
   tl_param params[TL_MAX_PARAMS];
   put_argument(vm, params, params_of(function, params), length, args);
-  put_name(vm, tl_embedded_find(vm->library, module)->is_global ? NULL : module,
-           name, length);
+  const struct tl_embedded *text = tl_embedded_find(vm->library, module);
+  put_name(vm, text->is_global ? NULL : text->name, name, length);
   shorten(vm);
 }

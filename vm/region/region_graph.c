@@ -184,26 +184,20 @@ static const tl_closure *callee_closure(const tl_region_graph *g, int callee) {
   return tl_is_kind(value, TL_KIND_CLOSURE) ? value.pointer : NULL;
 }
 
-// False also for a value that only this look-up owns: it would end before the
-// instruction that uses it.
-static bool find_member(const tl_region_graph *g, tl_module *module,
-                        tl_string *name, tl_slot *value) {
-  if (!tl_module_get(g->vm, module, name, value))
-    return false;
-  // Borrowed: no code that could assign it anew runs before it is used.
-  bool stays =
-      !tl_is_owned(*value) || ((const tl_object *)value->pointer)->count > 1;
-  tl_drop(g->vm, *value);
-  return stays;
-}
-
 // The field of a record or module; of an array its size or how many axes it
 // has.
 static tl_slot find_field(const tl_region_graph *g, const tl_region_guard *f) {
   tl_string *name = callee_code(g, f->of[1])->unit->names[f->at];
-  tl_slot of = g->uses[f->of[0]].value, value;
-  if (tl_is_kind(of, TL_KIND_MODULE))
-    return find_member(g, of.pointer, name, &value) ? value : tl_unset();
+  tl_slot of = g->uses[f->of[0]].value;
+  // Borrowed: no code that could assign it anew runs before it is used. What
+  // would have to be compiled or called first is unset.
+  if (tl_is_kind(of, TL_KIND_MODULE)) {
+    const tl_slot value = tl_module_member(g->vm, of.pointer, name);
+    return tl_is_kind(value, TL_KIND_BUILTIN) &&
+                   tl_builtin_is_value(value.pointer)
+               ? tl_unset()
+               : value;
+  }
   if (tl_region_is_array(of) && strcmp(name->text, "size") == 0)
     return tl_weak_int(of.array->size);
   if (tl_region_is_array(of) && strcmp(name->text, "ndim") == 0)
