@@ -6,25 +6,38 @@
 
 // A comparison of two arrays; of an array and a scalar, either way round.
 #define VV(name, sfx, T, expr) TL_BINARY(name##_##sfx, T, uint8_t, expr)
-// The forms with one scalar operand.
-#define SCALARS(name, sfx, T, expr)               \
-  TL_BINARY_VS(name##_vs_##sfx, T, uint8_t, expr) \
-  TL_BINARY_SV(name##_sv_##sfx, T, uint8_t, expr)
+#define VS(name, sfx, T, expr) TL_BINARY_VS(name##_vs_##sfx, T, uint8_t, expr)
+#define SV(name, sfx, T, expr) TL_BINARY_SV(name##_sv_##sfx, T, uint8_t, expr)
 
 #define EQUALITY(form, sfx, T) \
   form(equal, sfx, T, x == y) form(not_equal, sfx, T, x != y)
-#define ORDER(form, sfx, T)                                  \
-  form(less, sfx, T, x < y) form(less_equal, sfx, T, x <= y) \
-      form(greater, sfx, T, x > y) form(greater_equal, sfx, T, x >= y)
+#define ORDER(form, sfx, T) \
+  form(less, sfx, T, x < y) form(less_equal, sfx, T, x <= y)
 
-#define X(D, sfx, T, W) EQUALITY(VV, sfx, T) ORDER(VV, sfx, T)
+// x > y is y < x, with the operands in the other places. One loop serves both:
+// copied into the other it would be as many bytes again.
+#define MIRROR(name, mirrored)                                         \
+  __attribute__((noinline)) tl_kernel2 TL_K(mirrored);                 \
+  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
+    TL_K(mirrored)(out, b, a, n);                                      \
+  }
+#define MIRRORS(form, sfx, mirrored)                    \
+  MIRROR(greater##form##_##sfx, less##mirrored##_##sfx) \
+  MIRROR(greater_equal##form##_##sfx, less_equal##mirrored##_##sfx)
+
+#define X(D, sfx, T, W) EQUALITY(VV, sfx, T) ORDER(VV, sfx, T) MIRRORS(, sfx, )
 TL_UNSIGNED(X)
 TL_FLOATS(X)
 #undef X
-#define X(D, sfx, T, W) ORDER(VV, sfx, T)
+#define X(D, sfx, T, W) ORDER(VV, sfx, T) MIRRORS(, sfx, )
 TL_SIGNED(X)
 #undef X
-#define X(D, sfx, T, W) EQUALITY(SCALARS, sfx, T) ORDER(SCALARS, sfx, T)
+#define X(D, sfx, T, W)                          \
+  EQUALITY(VS, sfx, T)                           \
+  MIRROR(equal_sv_##sfx, equal_vs_##sfx)         \
+  MIRROR(not_equal_sv_##sfx, not_equal_vs_##sfx) \
+  ORDER(VS, sfx, T)                              \
+  ORDER(SV, sfx, T) MIRRORS(_vs, sfx, _sv) MIRRORS(_sv, sfx, _vs)
 TL_FLOATS(X)
 X(INT64, int64, int64_t, uint64_t)
 #undef X
@@ -35,29 +48,26 @@ TL_COMPLEXES(X)
 #undef X
 
 // A signed x against an unsigned y: no common type holds both, so a negative x
-// is decided by its sign.
-#define MIXED(name, TA, TB, expr)                                      \
-  void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
-    uint8_t *to = out;                                                 \
-    const TA *from_a = a;                                              \
-    const TB *from_b = b;                                              \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                           \
-      const TA x = from_a[i];                                          \
-      const TB y = from_b[i];                                          \
-      to[i] = (uint8_t)(expr);                                         \
-    }                                                                  \
-  }
-// Both orders of a comparison; `below` and `turned` are the results where the
-// signed operand is negative.
-#define MIXED_BOTH(name, below, op, turned)                             \
-  MIXED(name##_iu, int64_t, uint64_t, x < 0 ? below : (uint64_t)x op y) \
-  MIXED(name##_ui, uint64_t, int64_t, y < 0 ? turned : x op(uint64_t) y)
-MIXED_BOTH(equal, 0, ==, 0)
-MIXED_BOTH(not_equal, 1, !=, 1)
-MIXED_BOTH(less, 1, <, 0)
-MIXED_BOTH(less_equal, 1, <=, 0)
-MIXED_BOTH(greater, 0, >, 1)
-MIXED_BOTH(greater_equal, 0, >=, 1)
+// is decided by its sign: the result is `below`. The other way round,
+// `mirrored` is the comparison that has the operands in the other places.
+#define MIXED(name, below, op, mirrored)                                    \
+  void TL_K(name##_iu)(void *out, const void *a, const void *b, size_t n) { \
+    uint8_t *to = out;                                                      \
+    const int64_t *from_a = a;                                              \
+    const uint64_t *from_b = b;                                             \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                \
+      const int64_t x = from_a[i];                                          \
+      const uint64_t y = from_b[i];                                         \
+      to[i] = (uint8_t)(x < 0 ? below : (uint64_t)x op y);                  \
+    }                                                                       \
+  }                                                                         \
+  MIRROR(mirrored##_ui, name##_iu)
+MIXED(equal, 0, ==, equal)
+MIXED(not_equal, 1, !=, not_equal)
+MIXED(less, 1, <, greater)
+MIXED(less_equal, 1, <=, greater_equal)
+MIXED(greater, 0, >, less)
+MIXED(greater_equal, 0, >=, less_equal)
 
 // Whether none of so many items is selected.
 enum { MASK_RUN = 64 };
