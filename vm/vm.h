@@ -200,9 +200,9 @@ struct tally_vm {
   // The record of a caught error on its way to the handler.
   tl_slot caught;
   tally_stats stats;
-  // Whether the counting loop runs (tally --stats).
+  // Whether the dispatch loop counts each instruction (tally --stats).
   bool counting;
-  // The counting loop tells the observer of each instruction (events.h).
+  // Where it counts, it tells the observer of each instruction (events.h).
   bool timed;
   bool no_reuse;  // --no-reuse: nothing is written in place or fused
   // For tests: code runs as if the verifier had rejected all of it at first.

@@ -7,7 +7,7 @@
 //
 //   as it is    results are written in place, moved and fused
 //   copying     --no-reuse: every update copies, nothing is fused
-//   counting    in the twin of the loop that counts references
+//   counting    by the loop while it counts references
 //   distrusted  as if the verifier had refused all of it at first
 //   starved     an allocation in the middle fails; only its end counts
 //   cut         the budget of instructions ends in the middle; likewise

@@ -835,7 +835,7 @@ static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
   bool ok = call_any(vm, function, NULL, n, base, &pushed, out);
   if (ok && pushed) {
     vm->frame->flags |= TL_FRAME_ENTRY;
-    ok = vm->counting ? tl_interpret_counting(vm) : tl_interpret(vm);
+    ok = tl_interpret(vm);
     if (ok)
       tl_copy_slot(out, base - 1);
     if (ok && (vm->interrupted & TL_FILE_LOST) != 0 && !tl_poll(vm, 0)) {

@@ -38,10 +38,17 @@
 
 #include "vm/interp/interp_forms.h"
 
-bool TL_INTERPRET(tl_vm *vm) {
+bool tl_interpret(tl_vm *vm) {
 #if TL_THREADED
   static const void *const labels[] = {
 #define OP_(NAME, d, r0, r1, r2, rest, fails, format) __extension__ &&L_##NAME,
+      TL_OPCODES(OP_)
+#undef OP_
+  };
+  // While instructions are counted all of them lead to one place, which goes on
+  // to each one's own: so counting costs nothing where it is off.
+  static const void *const counted_labels[] = {
+#define OP_(...) __extension__ &&counted,
       TL_OPCODES(OP_)
 #undef OP_
   };
@@ -49,7 +56,7 @@ bool TL_INTERPRET(tl_vm *vm) {
   // it again. The empty asm keeps the compiler from seeing through it. One more
   // call or inlined access in a handler may cost that register all the same:
   // then every program takes an instruction more for each (tests/bench/counts).
-  const void *const *ways = labels;
+  const void *const *ways = vm->counting ? counted_labels : labels;
   __asm__("" : "+r"(ways));
 #endif
   tl_frame *F = vm->frame;
@@ -65,10 +72,15 @@ bool TL_INTERPRET(tl_vm *vm) {
 
 #if TL_THREADED
   DISPATCH;
+counted:
+  if (UNLIKELY(!tl_count_instruction(vm, F, ins)))
+    FAIL();
+  __extension__({ goto *labels[ins->op]; });
 #else
 dispatch:
   AUDIT();
-  COUNT();
+  if (UNLIKELY(vm->counting) && !tl_count_instruction(vm, F, ins))
+    FAIL();
   switch ((tl_opcode)ins->op)
 #endif
   {
@@ -736,13 +748,11 @@ dispatch:
 
   // Two operations on small arrays, or on these and scalars, computed at once.
   WAY(short_joined) {
-#ifndef TL_COUNTING
     if ((ins->modes & TL_WITH_NEXT) != 0 &&
         ((slow_b->tag | slow_c->tag) & TL_CLASS_ARRAY) != 0 &&
-        !IS_GENERAL(slow_b, slow_c) &&
+        !IS_GENERAL(slow_b, slow_c) && !vm->counting &&
         tl_short_two(vm, slow_op, slow_b, slow_c, ins, base))
       NEXT2;
-#endif
     goto short_binary;
   }
   // Scalars of all other dtypes. Small arrays, and an array with a scalar, are
@@ -828,10 +838,8 @@ dispatch:
     bool is_callers =
         ins->op == TL_BC_CHECKTYPES && (F->flags & TL_FRAME_ENTRY) == 0;
     vm->frame = F;
-    if (!is_callers) {
+    if (!is_callers)
       tl_error_place(vm, function, base, at);
-      TELL_RAISED();
-    }
     const tl_handler *handler = tl_unwind(vm, function, base, at);
     if (handler != NULL)
       GO_TO(function->code + handler->handler);

@@ -43,11 +43,13 @@
 // Runs from the VM's top frame until the frame marked TL_FRAME_ENTRY returns.
 // Its result, owned, is then in the slot before that frame's first. Returns
 // false where an error is pending: the entry frame is gone and all that the
-// frames owned has been dropped.
+// frames owned has been dropped. Where the VM counts when it is called, each
+// instruction is counted.
 bool tl_interpret(tl_vm *vm);
-// The same loop, compiled to count instructions and references
-// (interp_counting.c).
-bool tl_interpret_counting(tl_vm *vm);
+// Counts the instruction [ins], before which frame [f] stands, and the
+// references that it handles. False where it is not to be done, after tl_fail;
+// a call's arguments have been dropped then.
+bool tl_count_instruction(tl_vm *vm, tl_frame *f, const tl_ins *ins);
 
 // Returns the first slot above the running frame, below which one is left for
 // the result: free for a call from C, with room for [count] arguments. NULL
@@ -82,7 +84,7 @@ static inline void tl_drop_all(tl_vm *vm, const tl_slot *slots,
 // Gives the pending error the file, line, column and excerpt of the instruction
 // at [pc], if it has no place yet. In a function of the library the place stays
 // open, since its caller is to be shown; [base] are the function's slots, to
-// find out which argument a message speaks of.
+// find out which argument a message speaks of. A debugger hears of it.
 void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc);
 // Adds the call at [pc] to the pending error's trace, as "called from

@@ -1,7 +1,6 @@
 // What the handlers of the dispatch loop are made of: the fields of an
 // instruction, how each goes on to the next one, and the forms that families of
-// scalar instructions share. For interp.c alone, which is compiled twice, so
-// there is no include guard.
+// scalar instructions share. For interp.c alone.
 //
 // A handler reads like this when its macros are expanded:
 //
@@ -10,46 +9,13 @@
 //       both are int64: write a, go on             PUT_I64, NEXT
 //       otherwise go to a shared path              SLOW
 
-// This source is compiled twice: interp_counting.c makes the twin that counts
-// references, so that counting costs nothing where it is off.
-#ifdef TL_COUNTING
-// The loop's name: the counting twin has another, and counts before each
-// instruction.
-#define TL_INTERPRET tl_interpret_counting
-#define COUNT()                                                  \
-  do {                                                           \
-    if (vm->timed)                                               \
-      vm->observer->step(vm); /* of the one before */            \
-    SAVE();                                                      \
-    count_ins(vm, base, ins);                                    \
-    if (UNLIKELY(vm->fail_in != 0 && is_to_fail(vm, base, ins))) \
-      goto fail;                                                 \
-    if (UNLIKELY(vm->debug != NULL && is_to_end(vm, base, ins))) \
-      goto fail;                                                 \
-  } while (0)
-#else
-#define TL_INTERPRET tl_interpret
-#define COUNT() (void)0
-#endif
-// In the twin a debugger hears of an error in the innermost function that is a
-// script's.
-#ifdef TL_COUNTING
-#define TELL_RAISED()                                               \
-  do {                                                              \
-    if (vm->debug != NULL && !tl_is_library(vm, F->function->unit)) \
-      vm->observer->raised(vm);                                     \
-  } while (0)
-#else
-#define TELL_RAISED() (void)0
-#endif
-
 // Which way a branch usually goes, for the compiler's layout.
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 // Threaded dispatch where the compiler has it, `switch` from the same source
-// elsewhere; and where each instruction is counted, which needs one place then.
-#if defined(__GNUC__) && !defined(TALLY_SWITCH) && !defined(TL_COUNTING)
+// elsewhere.
+#if defined(__GNUC__) && !defined(TALLY_SWITCH)
 #define TL_THREADED 1
 #else
 #define TL_THREADED 0
@@ -158,7 +124,6 @@
 #define DISPATCH                             \
   do {                                       \
     AUDIT();                                 \
-    COUNT();                                 \
     __extension__({ goto *ways[ins->op]; }); \
   } while (0)
 #else

@@ -10,6 +10,7 @@
 //
 // Built for size.
 
+#include "vm/events.h"
 #include "vm/interp/catch.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"
@@ -134,8 +135,8 @@ static tl_catches catcher(const tl_frame *frame, uint32_t pc) {
 // In a function of the library the error gets no place: as with functions in C,
 // its place is the call of it, and the operands that it looked at mean nothing
 // there.
-void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
-                    uint32_t pc) {
+static void place_error(tl_vm *vm, tl_prototype *function, const tl_slot *base,
+                        uint32_t pc) {
   if (vm->error.placed)
     return;
   // Code that read a mapped file after it was lost has read zeros: the loss is
@@ -175,6 +176,19 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
   // The record of a `catch` has no excerpt.
   if (kind == TL_CATCHES_NOTHING)
     write_excerpt(vm, function->unit, place, where);
+}
+
+// The observer takes the first that it hears of, which is that of the innermost
+// function of a script.
+void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
+                    uint32_t pc) {
+  if (vm->debug == NULL) {  // as nearly always: nothing is kept for later
+    place_error(vm, function, base, pc);
+    return;
+  }
+  place_error(vm, function, base, pc);
+  if (!tl_is_library(vm, function->unit))
+    vm->observer->raised(vm);
 }
 
 // --- The trace --------------------------------------------------------------
@@ -235,7 +249,7 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc) {
   tl_pending_error *error = &vm->error;
   if (!error->placed) {
-    tl_error_place(vm, function, base, pc);
+    place_error(vm, function, base, pc);
     return;
   }
   const tl_place_entry *place = tl_place_at(function, pc);

@@ -5,7 +5,7 @@
 //     host
 //                   ── raised ──▶
 //
-// The usual loop knows nothing of this. Code that is compiled while somebody
+// Where nothing is counted the loop does none of this. Code that is compiled while somebody
 // debugs has no fused regions, and its variables live until their function
 // ends (compiler/lower_function.c); functions of the library are passed over.
 // Whether a slot has a value at an instruction is the verifier's knowledge: it
