@@ -76,18 +76,16 @@ static void fail_with(tl_vm *vm, tl_source *source, tl_diagnostics *list,
 // the unit.
 static void keep_tables(tl_builder *b) {
   tl_unit *unit = b->unit;
-  unit->names =
-      tl_unit_keep(b, unit->names, unit->name_count * sizeof *unit->names);
-  unit->paths =
-      tl_unit_keep(b, unit->paths, unit->path_count * sizeof *unit->paths);
-  unit->shapes =
-      tl_unit_keep(b, unit->shapes, unit->shape_count * sizeof *unit->shapes);
-  unit->groups =
-      tl_unit_keep(b, unit->groups, unit->group_count * sizeof *unit->groups);
-  unit->keys =
-      tl_unit_keep(b, unit->keys, unit->key_count * sizeof *unit->keys);
-  unit->prototypes = tl_unit_keep(
-      b, unit->prototypes, unit->prototype_count * sizeof *unit->prototypes);
+#define KEEP(table, count) \
+  (unit->table =           \
+       tl_unit_keep(b, unit->table, unit->count * sizeof *unit->table))
+  KEEP(names, name_count);
+  KEEP(paths, path_count);
+  KEEP(shapes, shape_count);
+  KEEP(groups, group_count);
+  KEEP(keys, key_count);
+  KEEP(prototypes, prototype_count);
+#undef KEEP
 }
 
 // The function that ownership calls with each finished function.

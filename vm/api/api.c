@@ -408,8 +408,13 @@ tally_status tally_get_global(tally_vm *vm, const char *name,
 
 // Assigns a variable of the main module. Takes the value.
 // Assigning may drop the old value, and with it run release hooks.
-static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
+// The handle is [read] as an argument or taken.
+static tally_status set_global(tl_vm *vm, const char *name, tally_value handle,
+                               bool (*read)(tl_vm *, tally_value, tl_slot *)) {
+  tl_slot value;
   int32_t index = -1;
+  if (!read(vm, handle, &value))
+    return tl_report(vm);
   if (tl_may_run(vm) && tl_given(vm, name, "the name") &&
       tl_check_host_text(vm, name, strlen(name)))
     index = tl_module_variable(vm, vm->main, name, strlen(name));
@@ -426,20 +431,14 @@ static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
 tally_status tally_set_global(tally_vm *vm, const char *name,
                               tally_value value) {
   TL_ENTER(vm);
-  tl_slot s;
-  if (!tl_handle_argument(vm, value, &s))
-    return tl_report(vm);
-  return set_global(vm, name, s);
+  return set_global(vm, name, value, tl_handle_argument);
 }
 
 // Takes the handle, so that the variable may become the only owner.
 tally_status tally_move_global(tally_vm *vm, const char *name,
                                tally_value value) {
   TL_ENTER(vm);
-  tl_slot s;
-  if (!tl_handle_take(vm, value, &s))
-    return tl_report(vm);
-  return set_global(vm, name, s);
+  return set_global(vm, name, value, tl_handle_take);
 }
 
 // --- Seeing it --------------------------------------------------------------
