@@ -406,9 +406,8 @@ tally_status tally_get_global(tally_vm *vm, const char *name,
   return tl_handle_new(vm, &value, out) ? TALLY_OK : tl_report(vm);
 }
 
-// Assigns a variable of the main module. Takes the value.
-// Assigning may drop the old value, and with it run release hooks.
-// The handle is [read] as an argument or taken.
+// Assigns a variable of the main module. The handle is [read] as an argument or
+// taken. Assigning may drop the old value, and with it run release hooks.
 static tally_status set_global(tl_vm *vm, const char *name, tally_value handle,
                                bool (*read)(tl_vm *, tally_value, tl_slot *)) {
   tl_slot value;

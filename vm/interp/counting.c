@@ -36,23 +36,19 @@ static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
   }
 }
 
-// A test wants this instruction to fail (vm->fail_in). Calls that would drop
-// their window themselves have not run yet, so it is dropped here.
-static bool is_to_fail(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
-  if (tl_opcodes[ins->op].fails == TL_NEVER || --vm->fail_in != 0)
-    return false;
-  tl_drop_call(vm, R, ins);
-  tl_fail(vm, TALLY_ERR_ASSERT, "told to fail");
-  return true;
-}
-
-// Whoever debugs the run wants it to end here; likewise.
+// Whether a test wants this instruction to fail (vm->fail_in), or whoever
+// debugs the run wants it to end here. Calls that would drop their window
+// themselves have not run yet, so it is dropped here.
 static bool is_to_end(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
-  if (!vm->observer->before(vm))
+  const bool fails = vm->fail_in != 0 &&
+                     tl_opcodes[ins->op].fails != TL_NEVER &&
+                     --vm->fail_in == 0;
+  if (!fails && (vm->debug == NULL || !vm->observer->before(vm)))
     return false;
   tl_drop_call(vm, R, ins);
-  tl_fail(vm, TALLY_ERR_INTERRUPT, "interrupted");
-  vm->error.is_final = true;
+  tl_fail(vm, fails ? TALLY_ERR_ASSERT : TALLY_ERR_INTERRUPT,
+          fails ? "told to fail" : "interrupted");
+  vm->error.is_final |= !fails;
   return true;
 }
 
@@ -63,6 +59,6 @@ bool tl_count_instruction(tl_vm *vm, tl_frame *f, const tl_ins *ins) {
   f->pc = ins;
   vm->frame = f;
   count_ins(vm, f->base, ins);
-  return (vm->fail_in == 0 || !is_to_fail(vm, f->base, ins)) &&
-         (vm->debug == NULL || !is_to_end(vm, f->base, ins));
+  return (vm->fail_in == 0 && vm->debug == NULL) ||
+         !is_to_end(vm, f->base, ins);
 }
