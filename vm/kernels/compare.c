@@ -14,10 +14,8 @@
 #define ORDER(form, sfx, T) \
   form(less, sfx, T, x < y) form(less_equal, sfx, T, x <= y)
 
-// x > y is y < x, with the operands in the other places. One loop serves both:
-// copied into the other it would be as many bytes again.
+// x > y is y < x, with the operands in the other places.
 #define MIRROR(name, mirrored)                                         \
-  __attribute__((noinline)) tl_kernel2 TL_K(mirrored);                 \
   void TL_K(name)(void *out, const void *a, const void *b, size_t n) { \
     TL_K(mirrored)(out, b, a, n);                                      \
   }
