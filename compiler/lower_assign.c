@@ -13,25 +13,24 @@
 
 static void assign_to(tl_lower *l, tl_target *target, int32_t value);
 
-// Whether reading a place finds out all that could be wrong with writing it:
-// that is so of indices, while a field may be new.
-static bool is_only_indices(const tl_target *target) {
-  for (uint32_t i = 0; i < target->step_count; i++)
-    if (target->steps[i].field.name != NULL)
-      return false;
-  return true;
-}
-
-// Several places are written one after the other. If a later one may reject
-// its value, the old values of the variables are saved until all are written,
-// and a landing pad restores them; this costs a copy of each variable that is
-// changed. a[0], b[0] = p:
+// Several places are written one after the other. What the first of them had is
+// read before, and where a later one rejects its value, landing pads put that
+// back, the last that was written first. a[0], b[0] = p:
 //
-//        o1 = a; o2 = b
-//        a[0] = p1; b[0] = p2      an error goes to pad
+//        o = a[0]                  an error goes to whole
+//        a[0] = p1
+//        b[0] = p2                 an error goes to pad
 //        jmp after
-//   pad: e = catch; a = o1; b = o2; raise e
+//   pad: e = catch; a[0] = o; raise e
+//   whole:
+//        …
 //   after:
+//
+// What is not there yet, as the key of a record, cannot be put back: from whole
+// on the places are written once more, and the old values of the variables are
+// kept until all are. This costs a copy of each variable that is changed.
+enum { MANY = 16 };  // more places than a statement writes
+
 typedef struct undo {
   int32_t pad, saved, first;  // slots of the old values, one for each place
 } undo;
@@ -74,6 +73,35 @@ static void end_undo(tl_lower *l, const tl_target_place *places, uint32_t count,
   tl_landing_end(l, &landing);
 }
 
+// Whether each place can be put back whatever the others had: those of one
+// variable are equally deep, so none is within what another one replaces.
+static bool are_apart(const tl_target_place *places, uint32_t count) {
+  if (count > MANY)
+    return false;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (places[k].variable == places[i].variable &&
+          places[k].target->step_count != places[i].target->step_count)
+        return false;
+  return true;
+}
+
+// Writes place [i] and those behind it; pads put back what the [old] ones had.
+static void set_from(tl_lower *l, const tl_target_place *places, uint32_t i,
+                     uint32_t count, const tl_target *targets, int32_t first,
+                     const int32_t *old) {
+  tl_place_set(l, &places[i], first + (int32_t)(places[i].target - targets));
+  if (i + 1 == count)
+    return;
+  int32_t outside = l->handler, pad = tl_new_block(l);
+  l->handler = pad;
+  set_from(l, places, i + 1, count, targets, first, old);
+  l->handler = outside;
+  tl_landing landing = tl_landing_begin(l, pad, places[i].target->span);
+  tl_place_set(l, &places[i], old[i]);
+  tl_landing_end(l, &landing);
+}
+
 // Whether items of one variable change places, x[i], x[j] = x[j], x[i]: what
 // came out of it fits back in, so nothing has to be undone.
 static bool is_swap(const tl_target *target, const tl_ast *value) {
@@ -90,10 +118,36 @@ static bool is_swap(const tl_target *target, const tl_ast *value) {
   return true;
 }
 
+// Writes several places.
+static void set_places(tl_lower *l, const tl_target_place *places, uint32_t n,
+                       const tl_target *targets, int32_t first, bool is_swap) {
+  int32_t whole = tl_new_block(l), after = tl_new_block(l);
+  int32_t outside = l->handler, old[MANY];
+  tl_span span = targets[0].span;
+  bool by_item = !is_swap && are_apart(places, n);
+  if (by_item) {
+    l->handler = whole;
+    for (uint32_t i = 0; i + 1 < n; i++) old[i] = tl_place_read(l, &places[i]);
+    l->handler = outside;
+    set_from(l, places, 0, n, targets, first, old);
+    tl_end_block(l, after, whole, span);
+    l->f->blocks[whole].is_handler = true;
+    tl_emit_x(l, TL_BC_CATCH, tl_temp(l), 0, span);
+  }
+  undo u = {.pad = -1};
+  if (!is_swap)
+    begin_undo(l, places, n, &u);
+  for (uint32_t i = 0; i < n; i++)
+    tl_place_set(l, &places[i], first + (int32_t)(places[i].target - targets));
+  if (u.pad >= 0)
+    end_undo(l, places, n, span, &u);
+  if (by_item)
+    tl_end_block(l, after, after, span);
+}
+
 // Stores values, side by side from slot [first] on, into several targets. All
-// indices are evaluated before the first update, names come last since they
-// cannot fail, and places after the first are read before it is written, so
-// that a wrong index changes nothing.
+// indices are evaluated before the first update, and names come last since they
+// cannot fail.
 static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
                        int32_t first, bool is_swap) {
   tl_target_place *places =
@@ -104,22 +158,16 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
   for (uint32_t i = 0; i < count; i++)
     if (targets[i].kind == TL_TARGET_PLACE)
       tl_place_lower(l, &targets[i], false, &places[n++]);
-  // Read the later places: an index out of range fails here, before anything is
-  // written.
-  for (uint32_t i = 1; i < n; i++) {
+  // A place alone is written or fails. Of a swap the indices are tried before.
+  for (uint32_t i = 1; i < n && is_swap; i++) {
     int32_t mark = l->top;
-    if (is_only_indices(places[i].target))
-      tl_place_read(l, &places[i]);
+    tl_place_read(l, &places[i]);
     l->top = mark;
   }
-  // With one place there is nothing to undo: it is written or it fails.
-  undo u = {.pad = -1};
-  if (n > 1 && !is_swap)
-    begin_undo(l, places, n, &u);
-  for (uint32_t i = 0; i < n; i++)
-    tl_place_set(l, &places[i], first + (int32_t)(places[i].target - targets));
-  if (u.pad >= 0)
-    end_undo(l, places, n, targets[0].span, &u);
+  if (n == 1)
+    tl_place_set(l, places, first + (int32_t)(places->target - targets));
+  else if (n > 1)
+    set_places(l, places, n, targets, first, is_swap);
   for (uint32_t i = 0; i < count; i++)
     if (targets[i].kind != TL_TARGET_PLACE)
       assign_to(l, &targets[i], first + (int32_t)i);

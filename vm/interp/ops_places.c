@@ -241,8 +241,8 @@ bool tl_exec_fields(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // The target's slot gets what tl_path_set made of it, which may be the same
 // object.
-bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
-                   const tl_path *path, tl_slot *parts, unsigned modes) {
+static bool set_path(tl_vm *vm, tl_slot *target, const tl_slot *value,
+                     const tl_path *path, tl_slot *parts, unsigned modes) {
   tl_slot from = tl_operand_read(target, modes >> 4 & 3u),
           item = tl_operand_read(value, modes & 3u), result;
   tl_open_path spread;
@@ -259,6 +259,24 @@ bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
   tl_drop(vm, item);
   tl_operand_put(target, result);
   return true;
+}
+
+// In a landing pad, which puts back what was there, the error under way waits:
+// to most of what stores, an error that is set would be its own.
+bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
+                   const tl_path *path, tl_slot *parts, unsigned modes) {
+  if (!tl_failed(vm))
+    return set_path(vm, target, value, path, parts, modes);
+  const tl_pending_error waits = vm->error;
+  const bool was_finishing = vm->finishing;
+  vm->error = (tl_pending_error){.set = false};
+  vm->finishing = true;
+  bool ok = set_path(vm, target, value, path, parts, modes);
+  if (!ok)
+    tl_error_clear(vm);
+  vm->finishing = was_finishing;
+  vm->error = waits;
+  return ok;
 }
 
 // The indices stay in their slots: the store that follows needs them again.
