@@ -47,20 +47,21 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
 // What is no step of its own may still be an operation of the table above.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
   static const uint8_t steps[TL_OPCODE_COUNT] = {
-      [TL_BC_LOADK] = TL_STEP_LOAD,    [TL_BC_LOADI] = TL_STEP_LOAD,
-      [TL_BC_GETG] = TL_STEP_LOAD,     [TL_BC_GETC] = TL_STEP_LOAD,
-      [TL_BC_SELF] = TL_STEP_LOAD,     [TL_BC_MOV] = TL_STEP_MOVE,
-      [TL_BC_MOVB] = TL_STEP_MOVE,     [TL_BC_DROP] = TL_STEP_DROP,
-      [TL_BC_HOLD] = TL_STEP_HOLD,     [TL_BC_KEEP] = TL_STEP_HOLD,
-      [TL_BC_INHERIT] = TL_STEP_HOLD,  [TL_BC_LEAVE] = TL_STEP_HOLD,
-      [TL_BC_OWN] = TL_STEP_HOLD,      [TL_BC_KEEPALL] = TL_STEP_HOLD,
-      [TL_BC_KEEPOF] = TL_STEP_HOLD,   [TL_BC_SETTLE] = TL_STEP_TRANSFER,
-      [TL_BC_GETEL] = TL_STEP_VIEW,    [TL_BC_GETEL2] = TL_STEP_VIEW,
-      [TL_BC_INDEX] = TL_STEP_VIEW,    [TL_BC_TAKEEL] = TL_STEP_VIEW,
-      [TL_BC_GETF] = TL_STEP_VIEW,     [TL_BC_SETEL] = TL_STEP_PLACE,
-      [TL_BC_REPLACE] = TL_STEP_PLACE, [TL_BC_SETEL2] = TL_STEP_PLACE,
-      [TL_BC_SETPATH] = TL_STEP_PLACE, [TL_BC_CALLB] = TL_STEP_CALL,
-      [TL_BC_CALLK] = TL_STEP_INLINE,  [TL_BC_CALL] = TL_STEP_INLINE};
+      [TL_BC_LOADK] = TL_STEP_LOAD,      [TL_BC_LOADI] = TL_STEP_LOAD,
+      [TL_BC_GETG] = TL_STEP_LOAD,       [TL_BC_GETC] = TL_STEP_LOAD,
+      [TL_BC_SELF] = TL_STEP_LOAD,       [TL_BC_MOV] = TL_STEP_MOVE,
+      [TL_BC_MOVB] = TL_STEP_MOVE,       [TL_BC_DROP] = TL_STEP_DROP,
+      [TL_BC_HOLD] = TL_STEP_HOLD,       [TL_BC_KEEP] = TL_STEP_HOLD,
+      [TL_BC_INHERIT] = TL_STEP_HOLD,    [TL_BC_LEAVE] = TL_STEP_HOLD,
+      [TL_BC_OWN] = TL_STEP_HOLD,        [TL_BC_KEEPALL] = TL_STEP_HOLD,
+      [TL_BC_KEEPOF] = TL_STEP_HOLD,     [TL_BC_DETACH] = TL_STEP_HOLD,
+      [TL_BC_SETTLE] = TL_STEP_TRANSFER, [TL_BC_GETEL] = TL_STEP_VIEW,
+      [TL_BC_GETEL2] = TL_STEP_VIEW,     [TL_BC_INDEX] = TL_STEP_VIEW,
+      [TL_BC_TAKEEL] = TL_STEP_VIEW,     [TL_BC_GETF] = TL_STEP_VIEW,
+      [TL_BC_SETEL] = TL_STEP_PLACE,     [TL_BC_REPLACE] = TL_STEP_PLACE,
+      [TL_BC_SETEL2] = TL_STEP_PLACE,    [TL_BC_SETPATH] = TL_STEP_PLACE,
+      [TL_BC_CALLB] = TL_STEP_CALL,      [TL_BC_CALLK] = TL_STEP_INLINE,
+      [TL_BC_CALL] = TL_STEP_INLINE};
   return steps[opcode] != TL_STEP_NONE ? (tl_region_step)steps[opcode]
          : tl_region_op(opcode, extra) == TL_OP_COUNT ? TL_STEP_NONE
                                                       : TL_STEP_OPERATION;

@@ -242,13 +242,19 @@ bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
 // A view that the region alone knows needs no hold on its block, and has no
 // items of its own: what it shows ends after the region. So it is with an array
 // that a container lends, if the region uses it up.
-// [view] is the operand that would become independent; HOLD names it first.
+// [view] is the operand that would become independent; HOLD names it first, and
+// DETACH, to which a number is no view.
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   int in;
-  int view = d->op == TL_BC_HOLD || d->op == TL_BC_KEEPALL ? 0 : 1;
+  int view = d->op == TL_BC_HOLD || d->op == TL_BC_KEEPALL ||
+                     d->op == TL_BC_DETACH
+                 ? 0
+                 : 1;
   if (!tl_reader_look_up(rd, d->operands[view], &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
+  if (d->op == TL_BC_DETACH)
+    return u != NULL && u->direct && !tl_is_heap(u->value);
   if (u != NULL && u->direct && tl_is_heap(u->value)) {
     if (!tl_is_array(u->value) || d->op == TL_BC_KEEPALL ||
         d->op == TL_BC_KEEPOF || rd->g->settles)
