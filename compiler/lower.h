@@ -255,6 +255,9 @@ typedef struct tl_landing {
   int32_t error, after;
   tl_span span;
 } tl_landing;
+// Jumps to [after] and enters a handler's block, where [error] gets the error.
+void tl_enter_handler(tl_lower *l, int32_t after, int32_t handler,
+                      int32_t error, uint32_t catches, tl_span span);
 // Jumps over the pad, enters it and catches the error.
 tl_landing tl_landing_begin(tl_lower *l, int32_t pad, tl_span span);
 // Raises the error again and goes on behind the pad.

@@ -31,48 +31,6 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value);
 // kept until all are. This costs a copy of each variable that is changed.
 enum { MANY = 16 };  // more places than a statement writes
 
-typedef struct undo {
-  int32_t pad, saved, first;  // slots of the old values, one for each place
-} undo;
-
-// Whether the old value of place [i]'s variable is saved: it is the first place
-// that changes that variable.
-static bool is_saved(const tl_lower *l, const tl_target_place *places,
-                     uint32_t i) {
-  const tl_variable *v = places[i].variable;
-  for (uint32_t k = 0; k < i; k++)
-    if (places[k].variable == v)
-      return false;
-  return v != NULL &&
-         (v->is_global || v->scope->function == l->scope->function);
-}
-
-// Saves the old values and opens the landing pad.
-static void begin_undo(tl_lower *l, const tl_target_place *places,
-                       uint32_t count, undo *u) {
-  u->first = tl_temps(l, (int32_t)count);
-  // A second reference to the old value: the first write copies it.
-  for (uint32_t i = 0; i < count; i++)
-    if (is_saved(l, places, i))
-      tl_lower_name(l, places[i].target->name, places[i].target->name_span,
-                    u->first + (int32_t)i);
-  u->pad = tl_new_block(l);
-  u->saved = l->handler;
-  l->handler = u->pad;
-}
-
-// Closes the landing pad, which assigns the old values.
-static void end_undo(tl_lower *l, const tl_target_place *places, uint32_t count,
-                     tl_span span, const undo *u) {
-  // The pad itself runs under the handler outside, where its error goes.
-  l->handler = u->saved;
-  tl_landing landing = tl_landing_begin(l, u->pad, span);
-  for (uint32_t i = 0; i < count; i++)
-    if (is_saved(l, places, i))
-      tl_store_name(l, places[i].target->name, u->first + (int32_t)i, span);
-  tl_landing_end(l, &landing);
-}
-
 // Whether each place can be put back whatever the others had: those of one
 // variable are equally deep, so none is within what another one replaces.
 static bool are_apart(const tl_target_place *places, uint32_t count) {
@@ -86,20 +44,27 @@ static bool are_apart(const tl_target_place *places, uint32_t count) {
   return true;
 }
 
-// Writes place [i] and those behind it; pads put back what the [old] ones had.
-static void set_from(tl_lower *l, const tl_target_place *places, uint32_t i,
-                     uint32_t count, const tl_target *targets, int32_t first,
-                     const int32_t *old) {
-  tl_place_set(l, &places[i], first + (int32_t)(places[i].target - targets));
-  if (i + 1 == count)
-    return;
-  int32_t outside = l->handler, pad = tl_new_block(l);
-  l->handler = pad;
-  set_from(l, places, i + 1, count, targets, first, old);
-  l->handler = outside;
-  tl_landing landing = tl_landing_begin(l, pad, places[i].target->span);
-  tl_place_set(l, &places[i], old[i]);
-  tl_landing_end(l, &landing);
+// Writes the places, each under a pad for the ones before it, which puts back
+// what those had: [old] or, with [whole], their variables. In [old] there is
+// room for the pads, too.
+static void set_each(tl_lower *l, const tl_target_place *places, uint32_t n,
+                     const int32_t *values, int32_t *old, bool whole) {
+  int32_t outside = l->handler, *pads = old + n;
+  for (uint32_t i = 0; i < n; i++) {
+    tl_place_set(l, &places[i], values[i]);
+    if (i + 1 < n)
+      l->handler = pads[i] = tl_new_block(l);
+  }
+  for (uint32_t i = n - 1; i-- > 0;) {
+    const tl_target *target = places[i].target;
+    l->handler = i > 0 ? pads[i - 1] : outside;
+    tl_landing landing = tl_landing_begin(l, pads[i], target->span);
+    if (whole)
+      tl_store_name(l, target->name, old[i], target->span);
+    else
+      tl_place_set(l, &places[i], old[i]);
+    tl_landing_end(l, &landing);
+  }
 }
 
 // Whether items of one variable change places, x[i], x[j] = x[j], x[i]: what
@@ -120,27 +85,23 @@ static bool is_swap(const tl_target *target, const tl_ast *value) {
 
 // Writes several places.
 static void set_places(tl_lower *l, const tl_target_place *places, uint32_t n,
-                       const tl_target *targets, int32_t first, bool is_swap) {
+                       const int32_t *values, int32_t *old) {
   int32_t whole = tl_new_block(l), after = tl_new_block(l);
-  int32_t outside = l->handler, old[MANY];
-  tl_span span = targets[0].span;
-  bool by_item = !is_swap && are_apart(places, n);
+  int32_t outside = l->handler;
+  tl_span span = places->target->span;
+  bool by_item = are_apart(places, n);
   if (by_item) {
     l->handler = whole;
     for (uint32_t i = 0; i + 1 < n; i++) old[i] = tl_place_read(l, &places[i]);
     l->handler = outside;
-    set_from(l, places, 0, n, targets, first, old);
-    tl_end_block(l, after, whole, span);
-    l->f->blocks[whole].is_handler = true;
-    tl_emit_x(l, TL_BC_CATCH, tl_temp(l), 0, span);
+    set_each(l, places, n, values, old, false);
+    tl_enter_handler(l, after, whole, tl_temp(l), TL_CATCHES_UNNAMED, span);
   }
-  undo u = {.pad = -1};
-  if (!is_swap)
-    begin_undo(l, places, n, &u);
-  for (uint32_t i = 0; i < n; i++)
-    tl_place_set(l, &places[i], first + (int32_t)(places[i].target - targets));
-  if (u.pad >= 0)
-    end_undo(l, places, n, span, &u);
+  // A second reference to the old value: the first write copies it.
+  for (uint32_t i = 0; i + 1 < n; i++)
+    old[i] = tl_lower_name(l, places[i].target->name,
+                           places[i].target->name_span, tl_temp(l));
+  set_each(l, places, n, values, old, true);
   if (by_item)
     tl_end_block(l, after, after, span);
 }
@@ -154,20 +115,26 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
       TL_ARENA_ARRAY(l->b->arena, tl_target_place, (size_t)count + 1);
   if (places == NULL)
     return;
+  int32_t *values = TL_ARENA_ARRAY(l->b->arena, int32_t, 3 * (size_t)count + 1);
+  if (values == NULL)
+    return;
   uint32_t n = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (targets[i].kind == TL_TARGET_PLACE)
+    if (targets[i].kind == TL_TARGET_PLACE) {
+      values[n] = first + (int32_t)i;
       tl_place_lower(l, &targets[i], false, &places[n++]);
-  // A place alone is written or fails. Of a swap the indices are tried before.
+    }
+  // Of a swap the indices are tried before, and a place alone is written or
+  // fails.
   for (uint32_t i = 1; i < n && is_swap; i++) {
     int32_t mark = l->top;
     tl_place_read(l, &places[i]);
     l->top = mark;
   }
-  if (n == 1)
-    tl_place_set(l, places, first + (int32_t)(places->target - targets));
-  else if (n > 1)
-    set_places(l, places, n, targets, first, is_swap);
+  if (n > 1 && !is_swap)
+    set_places(l, places, n, values, values + count);
+  else
+    for (uint32_t i = 0; i < n; i++) tl_place_set(l, &places[i], values[i]);
   for (uint32_t i = 0; i < count; i++)
     if (targets[i].kind != TL_TARGET_PLACE)
       assign_to(l, &targets[i], first + (int32_t)i);

@@ -381,17 +381,15 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   l->handler = handler;
   tl_lower_block(l, attempt->body, result);
   l->handler = outer;
-  tl_end_block(l, end, handler, ast->span);
-  // Reached by error edges only.
-  l->f->blocks[handler].is_handler = true;
   int32_t error = tl_temp(l);
   const tl_name *name = attempt->error.name;
   tl_variable *v = name == NULL ? NULL : tl_own_variable(l, name);
   // The error goes straight to the variable that names it.
   if (v != NULL && !v->is_global)
     error = v->index;
-  tl_emit_x(l, TL_BC_CATCH, error,
-            name != NULL ? TL_CATCHES_NAMED : TL_CATCHES_UNNAMED, ast->span);
+  tl_enter_handler(l, end, handler, error,
+                   name != NULL ? TL_CATCHES_NAMED : TL_CATCHES_UNNAMED,
+                   ast->span);
   if (name != NULL)
     tl_store_name(l, name, error, attempt->error.span);
   tl_lower_block(l, attempt->handler, result);

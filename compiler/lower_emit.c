@@ -131,15 +131,19 @@ void tl_end_block(tl_lower *l, int32_t target, int32_t next, tl_span span) {
   tl_enter_block(l, next);
 }
 
+// Reached by error edges only.
+void tl_enter_handler(tl_lower *l, int32_t after, int32_t handler,
+                      int32_t error, uint32_t catches, tl_span span) {
+  tl_end_block(l, after, handler, span);
+  l->f->blocks[handler].is_handler = true;
+  tl_emit_x(l, TL_BC_CATCH, error, catches, span);
+}
+
 // The CATCH of a landing pad leaves the error pending, so that RAISE raises it
 // unchanged.
 tl_landing tl_landing_begin(tl_lower *l, int32_t pad, tl_span span) {
-  tl_landing landing = {.after = tl_new_block(l), .span = span};
-  tl_end_block(l, landing.after, pad, span);
-  l->f->blocks[pad].is_handler = true;
-  landing.error = tl_temp(l);
-  // 1: the error stays pending.
-  tl_emit_x(l, TL_BC_CATCH, landing.error, 1, span);
+  tl_landing landing = {tl_temp(l), tl_new_block(l), span};
+  tl_enter_handler(l, landing.after, pad, landing.error, TL_CATCHES_PAD, span);
   return landing;
 }
 

@@ -225,3 +225,23 @@ void tl_error_clear(tl_vm *vm) {
   if (trace != NULL)
     tl_drop(vm, tl_own_list(trace));
 }
+
+void tl_error_aside(tl_vm *vm, tl_pending_error *kept) {
+  *kept = vm->error;
+  memset(&vm->error, 0, sizeof vm->error);
+}
+
+void tl_error_resume(tl_vm *vm, tl_pending_error *kept) {
+  tl_error_clear(vm);
+  vm->error = *kept;
+  memset(kept, 0, sizeof *kept);
+}
+
+// The error is put in the pending one's place for a moment, since
+// tl_error_clear knows how to free one.
+void tl_error_forget(tl_vm *vm, tl_pending_error *kept) {
+  tl_pending_error now;
+  tl_error_aside(vm, &now);
+  tl_error_resume(vm, kept);
+  tl_error_resume(vm, &now);
+}

@@ -56,9 +56,15 @@ bool tl_failed(const tl_vm *vm);
 // Gives up the pending error with all that it owns.
 void tl_error_clear(tl_vm *vm);
 
+// Puts the pending error aside, so that code may run which has errors of its own;
+// makes it the pending one again in the place of any other; gives up one that
+// was put aside.
+struct tl_pending_error;
+void tl_error_aside(tl_vm *vm, struct tl_pending_error *kept);
+void tl_error_resume(tl_vm *vm, struct tl_pending_error *kept);
+void tl_error_forget(tl_vm *vm, struct tl_pending_error *kept);
+
 // The name of a kind, such as "shape"; static.
 const char *tl_error_kind_name(tally_status kind);  // "shape"
-// That of an error, which may be a script's own.
-struct tl_pending_error;
 // The name of an error's kind, which may be a script's own.
 const char *tl_pending_kind(const struct tl_pending_error *error);

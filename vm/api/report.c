@@ -32,8 +32,8 @@ bool tl_may_run(tl_vm *vm) {
 // The report that tally_error shows, and the memory of its texts.
 // All that it points to stays until the next error of the VM or its end.
 struct tl_report {
-  tally_error_info info;
   tl_pending_error kept;  // inside a hook: what it will pass on
+  tally_error_info info;
   char *text;
   size_t text_size;
   char *message;
@@ -50,9 +50,7 @@ static void forget(tl_vm *vm) {
   tl_free(vm, r->message, r->message_size);
   if (r->trace != NULL)
     tl_drop(vm, tl_own_list(r->trace));
-  tl_pending_error kept = r->kept;
-  memset(r, 0, sizeof *r);
-  r->kept = kept;
+  memset(&r->info, 0, sizeof *r - offsetof(struct tl_report, info));
 }
 
 // Made with the VM: what is needed to say that there is no memory.
@@ -159,10 +157,9 @@ tally_status tl_report(tl_vm *vm) {
   // interrupt that was met earlier goes first.
   if (vm->host_depth > 0 && !r->kept.is_final) {
     tl_report_forget(vm);
-    r->kept = vm->error;
+    tl_error_aside(vm, &r->kept);
     if (r->trace != NULL)
       r->kept.trace = tl_retain(vm, tl_borrow(tl_own_list(r->trace))).list;
-    vm->error = (tl_pending_error){.set = false};
   }
   tl_error_clear(vm);
   return status;
@@ -183,18 +180,11 @@ bool tl_report_is_final(const tl_vm *vm) {
   return vm->report->kept.is_final;
 }
 
-// The error is put in the pending one's place for a moment, since
-// tl_error_clear knows how to free one.
 // Called when a hook has returned: what it did not pass on is nobody's.
 void tl_report_forget(tl_vm *vm) {
   // Mostly there is none: this is on the way of every call of the host.
-  if (!vm->report->kept.set)
-    return;
-  tl_pending_error now = vm->error;
-  vm->error = vm->report->kept;
-  tl_error_clear(vm);
-  vm->error = now;
-  vm->report->kept = (tl_pending_error){.set = false};
+  if (vm->report->kept.set)
+    tl_error_forget(vm, &vm->report->kept);
 }
 
 // An interrupt is raised whatever status the hook returned.
@@ -205,9 +195,7 @@ bool tl_report_raise(tl_vm *vm, tally_status status) {
   if (!kept->set || (kept->status != status && !kept->is_final))
     return false;
   forget(vm);  // the trace goes on: it may have one owner alone
-  tl_error_clear(vm);
-  vm->error = *kept;
-  *kept = (tl_pending_error){.set = false};
+  tl_error_resume(vm, kept);
   return true;
 }
 

@@ -41,8 +41,8 @@ static bool make_record(tl_vm *vm, tl_pending_error *error, tl_slot *out) {
 // The error is taken out of the VM first, since making the record may itself
 // fail: then that failure is pending and the old error is gone.
 bool tl_error_take(tl_vm *vm, tl_slot *out) {
-  tl_pending_error error = vm->error;
-  vm->error = (tl_pending_error){.set = false};
+  tl_pending_error error;
+  tl_error_aside(vm, &error);
   // The VM's own message is overwritten if making the record fails.
   char message[sizeof vm->memory->message];
   if (error.message == vm->memory->message) {
@@ -50,12 +50,9 @@ bool tl_error_take(tl_vm *vm, tl_slot *out) {
     error.message = message;
   }
   bool ok = make_record(vm, &error, out);
-  tl_pending_error failure = vm->error;
-  vm->error = error;
   if (error.message == message)
-    vm->error.message = NULL;
-  tl_error_clear(vm);
-  vm->error = failure;
+    error.message = NULL;
+  tl_error_forget(vm, &error);
   return ok;
 }
 
@@ -91,13 +88,12 @@ static bool is_trace(const tl_slot *value) {
 static void restore_trace(tl_vm *vm, const tl_slot *value) {
   if (!is_trace(value))
     return;
-  tl_pending_error error = vm->error;
-  vm->error = (tl_pending_error){.set = false};
+  tl_pending_error error;
+  tl_error_aside(vm, &error);
   tl_list *list = tl_list_copy(vm, value->list, 0);
   if (list != NULL)
     error.trace = list;
-  tl_error_clear(vm);
-  vm->error = error;
+  tl_error_resume(vm, &error);
 }
 
 // Gives the pending error the place of the record, so that an error raised

@@ -265,17 +265,17 @@ static bool set_path(tl_vm *vm, tl_slot *target, const tl_slot *value,
 // to most of what stores, an error that is set would be its own.
 bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    const tl_path *path, tl_slot *parts, unsigned modes) {
-  if (!tl_failed(vm))
-    return set_path(vm, target, value, path, parts, modes);
-  const tl_pending_error waits = vm->error;
   const bool was_finishing = vm->finishing;
-  vm->error = (tl_pending_error){.set = false};
-  vm->finishing = true;
+  tl_pending_error waits;
+  waits.set = tl_failed(vm);
+  if (waits.set) {
+    tl_error_aside(vm, &waits);
+    vm->finishing = true;
+  }
   bool ok = set_path(vm, target, value, path, parts, modes);
-  if (!ok)
-    tl_error_clear(vm);
   vm->finishing = was_finishing;
-  vm->error = waits;
+  if (waits.set)
+    tl_error_resume(vm, &waits);
   return ok;
 }
 

@@ -104,7 +104,9 @@ void tl_debug_raised(tl_vm *vm) {
   if (d->told || vm->paused || vm->error.is_final ||
       vm->error.message_size == 0)
     return;
-  tl_pending_error error = vm->error;
+  const bool caught = is_caught(vm);
+  tl_pending_error error;
+  tl_error_aside(vm, &error);
   tally_debug_info info = {.event = TALLY_DEBUG_RAISE,
                            .depth = (size_t)(vm->frame - vm->frames),
                            .file = vm->frame->function->unit->file->text,
@@ -112,12 +114,10 @@ void tl_debug_raised(tl_vm *vm) {
                            .line = (int)tl_debug_line(vm->frame),
                            .kind = tl_pending_kind(&error),
                            .message = error.message,
-                           .caught = is_caught(vm)};
-  vm->error = (tl_pending_error){.set = false};
+                           .caught = caught};
   if (!d->tell(vm, &info, tl_none()))
     d->ending = true;
-  tl_error_clear(vm);
-  vm->error = error;
+  tl_error_resume(vm, &error);
   d->told = true;
 }
 
