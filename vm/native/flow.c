@@ -88,7 +88,9 @@ static bool fails(const tl_prototype *p, uint32_t pc) {
 // have to be right in memory there, whether the code reads them or not. A unit
 // leaves before whatever may fail, so that the interpreter finds them there and
 // unwinds as ever.
-static void find_pinned(const tl_prototype *p, uint64_t *pinned) {
+// The slots that handlers keep are [asked], too.
+static void find_pinned(const tl_prototype *p, uint64_t *pinned,
+                        uint64_t *asked) {
   for (uint32_t i = 0; i < p->range_count; i++) {
     const tl_unwind_range *r = &p->ranges[i];
     for (uint32_t pc = r->start; pc < r->end; pc++)
@@ -101,17 +103,20 @@ static void find_pinned(const tl_prototype *p, uint64_t *pinned) {
     for (uint32_t k = 0; k < h->kept_count; k++) kept |= tl_jit_bit(h->kept[k]);
     for (uint32_t k = 0; k < h->own_count; k++) kept |= tl_jit_bit(h->own[k]);
     for (uint32_t pc = h->start; pc < h->end; pc++)
-      if (fails(p, pc))
+      if (fails(p, pc)) {
         pinned[pc] |= kept;
+        asked[pc] |= kept;
+      }
   }
 }
 
 // Backwards over the code until nothing changes. [live] comes with what is
 // pinned and has a word more than the code. Sets only grow and are bounded, so
 // it ends; each pass carries what lives around one more loop. (Backward
-// data-flow analysis of live variables, as in any book on compilers.)
+// data-flow analysis of live variables, as in any book on compilers.) The same
+// for [asked], which is of slots that more is read of than how they compare.
 static void find_live(const tl_prototype *p, const uint64_t *pinned,
-                      uint64_t *live) {
+                      uint64_t *live, uint64_t *asked) {
   for (bool again = true; again;) {
     again = false;
     for (uint32_t pc = p->code_count; pc-- > 0;) {
@@ -125,8 +130,13 @@ static void find_live(const tl_prototype *p, const uint64_t *pinned,
       if (d.op == TL_BC_FORVAR)
         reads |= tl_jit_bit(p->code[pc].b >> 4);
       uint64_t in = pinned[pc] | reads | live_behind(&d, pc, writes, live);
-      again |= in != live[pc];
+      bool compares = d.op == TL_BC_DROP ||
+                      (d.op >= TL_BC_JLT && d.op <= TL_BC_JNGTK);
+      uint64_t more = asked[pc] | (compares ? 0 : reads) |
+                      live_behind(&d, pc, writes, asked);
+      again |= in != live[pc] || more != asked[pc];
       live[pc] = in;
+      asked[pc] = more;
     }
   }
 }
@@ -204,7 +214,8 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)
     return NULL;
   size_t nbytes = sizeof(tl_jit_flow) +
-                  n * (6 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 5) + 2;
+                  n * (7 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 5) +
+                  sizeof(uint64_t) + 2;
   tl_jit_flow *flow = tl_spare_alloc(vm, nbytes);
   if (flow == NULL)
     return NULL;
@@ -213,7 +224,9 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->nbytes = nbytes;
   flow->live = (uint64_t *)(void *)(flow + 1);
   uint64_t *pinned = flow->live + n;
-  flow->seen = pinned + n;
+  flow->asked = pinned + n;
+  flow->strong = flow->asked + n;
+  flow->seen = flow->strong + 1;
   flow->made = flow->seen + 2 * n;
   flow->rounds = (int32_t *)(void *)(flow->made + 2 * n);
   int32_t *open = flow->rounds + n;
@@ -227,7 +240,15 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   memset(flow->rounds, -1, n * sizeof *flow->rounds);
   find_jumps(p, flow, open);
   find_begun(p, flow);
-  find_pinned(p, pinned);
-  find_live(p, pinned, flow->live);
+  find_pinned(p, pinned, flow->asked);
+  find_live(p, pinned, flow->live, flow->asked);
   return flow;
+}
+
+tl_slot tl_jit_settle(const tl_jit_flow *flow, uint32_t pc, uint32_t slot,
+                      tl_slot value) {
+  if (value.tag == (TL_TAG_F64 | TL_WEAK) && (float)value.f == value.f &&
+      (*flow->strong & ~flow->asked[pc] & tl_jit_bit(slot)) != 0)
+    value.tag = TL_TAG_F64;
+  return value;
 }

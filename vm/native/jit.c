@@ -184,6 +184,7 @@ static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
   tl_jit_code code;
   uint32_t at;
   unit->is_open = true;
+  uint64_t strong = *f->flow->strong;
   bool ok = tl_jit_code_open(&code, vm, unit, f->flow);
   ok = ok && tl_jit_type_unit(&code, find_callee);
   if (ok && tl_jit_check(&code, &at) != NULL) {
@@ -195,6 +196,7 @@ static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
   tl_jit_code_close(&code);
   unit->is_open = false;
   f->owed += unit->size / BYTES_OF_POLL;
+  f->has_learned |= strong != *f->flow->strong;
   unit->is_empty = unit->code == NULL;
   if (unit->is_function && !unit->is_empty && unit->result != TL_TYPE_UNKNOWN)
     keep_result(f, unit);
@@ -311,6 +313,8 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   if (f == NULL || f->flow == NULL)
     return NULL;
   uint32_t pc = (uint32_t)(frame->pc - p->code), count = 0;
+  for (uint32_t s = 0; *f->flow->strong != 0 && s < p->slot_count; s++)
+    frame->base[s] = tl_jit_settle(f->flow, pc, s, frame->base[s]);
   for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next) {
     if (unit->is_function || unit->pc != pc)
       continue;

@@ -547,6 +547,10 @@ typedef struct tl_jit_flow {
   uint32_t count;    // words of code
   size_t nbytes;     // of this block
   uint64_t *live;    // slots that live before each instruction, as bits
+  uint64_t *asked;   // those of which more counts than how they compare
+  // Those whose weak float would make a version of a block of its own, beside
+  // the one with a float that is not weak.
+  uint64_t *strong;
   uint8_t *depth;    // loops around each instruction
   uint8_t *jumps;    // how many jumps lead there, at most 3
   bool *leads;       // a block begins there
@@ -665,6 +669,15 @@ void tl_jit_read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes);
 // caller frees it with tl_spare_free. Borrows the function, which has to
 // outlive it. Nothing fails: no error is set.
 tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *function);
+// The value that the slot has before the instruction at [pc], not weak if it is
+// a float of which nobody asks more there than how it compares, and floats of
+// 32 bits have it, so that nobody sees the difference; and one that is not weak
+// comes to the same place. So this loop has one version, not two:
+//
+//     best = 1e9
+//     for x in xs { if x < best { best = x } }
+tl_slot tl_jit_settle(const tl_jit_flow *flow, uint32_t pc, uint32_t slot,
+                      tl_slot value);
 
 // The slots of an instruction that a unit has done by vm->one: those that it
 // reads or writes, those of them that it changes and that live behind it, and

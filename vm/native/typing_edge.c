@@ -74,8 +74,12 @@ static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
   if (round != NULL)
     compared &= ~tl_jit_bit(round->b >> 4);
   for (uint32_t s = 0; s < x->p->slot_count; s++)
-    if ((compared & tl_jit_bit(s)) != 0 && label->types[s] != x->now[s])
+    if ((compared & tl_jit_bit(s)) != 0 && label->types[s] != x->now[s]) {
+      if ((label->types[s] ^ x->now[s]) == TL_TYPE_WEAK &&
+          tl_jit_is_float(x->now[s]))
+        *x->flow->strong |= tl_jit_bit(s) & ~x->flow->asked[label->pc];
       return false;
+    }
   return true;
 }
 

@@ -66,6 +66,7 @@ tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
 // The operation is there although the value is known: an exit, or a version of
 // a block that does not know it, finds it in the register.
 void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value) {
+  value = tl_jit_settle(x->flow, x->then, slot, value);
   tl_jit_type type = tl_jit_type_of(value.tag);
   tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FCONST : TL_TYPED_CONST,
                 slot, type, TL_JIT_NONE, TL_JIT_NONE)
