@@ -715,9 +715,13 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
     return true;
   if (c->chunk == c->loop && !keeps_chunk(c, t))
     return false;
+  for (uint32_t i = c->claims; t->op == TL_TYPED_STEP && i < c->claims_end; i++)
+    if (c->code->ops[i].op == TL_TYPED_GUARD && c->code->ops[i].d == 0 &&
+        (c->code->ops[i].e < 0 ? t->c < 0 : t->c >= 0 || t->imm != 1))
+      return false;
   if (t->op == TL_TYPED_STEP)
     return t->a == c->hidden && t->b == c->hidden + 1 &&
-           t->c == c->hidden + 2 && t->d < 0 && t->to == c->loop;
+           (t->c < 0 || t->c == c->hidden + 2) && t->d < 0 && t->to == c->loop;
   return !tl_typed_is_by_c(t) &&
          (!tl_typed_has_result(t) ||
           (c->fixed >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0);

@@ -48,6 +48,14 @@ static inline int get_int(emitter *e, const tl_typed *t, int scratch) {
   return scratch;
 }
 
+// r goes up by a loop's step.
+static inline void add_step(emitter *e, const tl_typed *step, int r) {
+  if (step->c < 0)
+    add_constant(e, r, (int32_t)step->imm);
+  else
+    add_int(e, r, tl_jit_get(e, step->c, T1));
+}
+
 // Like put, of what was computed in 64 bits. Sums, products and bits have the
 // same lowest bits whatever stands above, so one cut at the end is enough.
 static inline void put_cut(emitter *e, const tl_typed *t, int from) {

@@ -29,8 +29,9 @@ static void last_value(emitter *e, const tl_typed *t) {
   move_int(e, T1, tl_jit_get(e, t->b + 1, T1));
   count_down(e, T1);
   tl_jit_jump_to(e, TL_CC_S, t->to);
-  int overflows = multiply_checked(e, T1, tl_jit_get(e, t->b + 2, T0));
-  tl_jit_jump_to(e, overflows, t->to);
+  if (t->e < 0)
+    tl_jit_jump_to(
+        e, multiply_checked(e, T1, tl_jit_get(e, t->b + 2, T0)), t->to);
   add_int(e, T1, tl_jit_get(e, t->b, T0));
   tl_jit_jump_to(e, TL_CC_O, t->to);
 }
@@ -65,19 +66,17 @@ void tl_gen_guard(emitter *e, const tl_typed *t) {
 
 // The polls of as many iterations as there are, or as there is fuel for but for
 // one poll: they are counted down by the loop alone. Where that is none,
-// nothing has been written.
+// nothing has been written. As if an iteration had as many polls as the next
+// power of two, since a quotient takes longer than a short loop.
 //
 //     T1 = (fuel - 1) / imm, at most b     fuel -= T1 imm   d = b - T1   b = T1
 void tl_gen_chunk(emitter *e, const tl_typed *t) {
   less_fuel(e, T1);
-  tl_jit_jump_to(e, TL_CC_E, t->to);
   if (t->imm > 1) {
-    add_constant(e, T1, (int32_t)(1 - t->imm));
+    shift_right(e, T1, 64 - __builtin_clzll((uint64_t)t->imm - 1));
     compare_constant(e, T1, 0);
-    tl_jit_jump_to(e, TL_CC_LE, t->to);
-    set_constant(e, T2, t->imm);
-    divide_up(e, T2);
   }
+  tl_jit_jump_to(e, TL_CC_E, t->to);
   int b = tl_jit_get(e, t->b, T0), rest = into(e, t->d, T2);
   compare_int(e, T1, b);
   move_if(e, TL_CC_A, T1, b);

@@ -176,7 +176,7 @@ void tl_gen_step(emitter *e, const tl_typed *t) {
   }
   uint32_t over = at_once ? 0 : skip(e, TL_CC_E);
   a = tl_jit_get(e, t->a, T0);
-  add_int(e, a, tl_jit_get(e, t->c, T1));
+  add_step(e, t, a);
   tl_jit_put(e, t->a, a);
   if (at_once) {
     b = tl_jit_get(e, t->b, T0);

@@ -153,7 +153,7 @@ static void begin_linear(emitter *e, turns *x, const tl_jit_label *head) {
     int linear = read_linear(e, x, t, head);
     if (linear < 0)
       continue;
-    move_int(e, T0, tl_jit_get(e, x->step->c, T0));
+    move_int(e, T0, get_int(e, x->step, T0));
     if (t->op == TL_TYPED_ROW) {
       multiply_fact(e, T0, TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c + 2);
       shift_left(e, T0,
@@ -229,7 +229,7 @@ static void exchange(emitter *e, pairs *p) {
 // The stride of number [i] of the pairs, in a register.
 static int get_stride(emitter *e, const turns *x, const pairs *p, int i) {
   if (p->by[i] == BY_STEP)
-    return tl_jit_get(e, x->step->c, T1);
+    return get_int(e, x->step, T1);
   read_word(e, T1, TL_SP, stride_at(e, p->by[i]));
   return T1;
 }
@@ -305,7 +305,7 @@ static void append_turns(emitter *e, turns *x) {
     tl_gen_step(e, step);
     return;
   }
-  add_int(e, e->reg[step->a], tl_jit_get(e, step->c, T1));
+  add_step(e, step, e->reg[step->a]);
   count_down(e, b);
   test_multiple(e, b, turns);
   jump_back(e, TL_CC_NE, e->label_at[step->to]);
@@ -352,7 +352,7 @@ uint32_t tl_jit_emit_turns(emitter *e, uint32_t at) {
     e->reg[v] = has;
     int to = into(e, v, T0);
     move_int(e, to, e->reg[hidden]);
-    subtract_checked(e, to, tl_jit_get(e, x.step->c, T1));
+    subtract_checked(e, to, get_int(e, x.step, T1));
     tl_jit_put(e, v, to);
   }
   return x.end + 1 - at;

@@ -157,8 +157,6 @@ static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
       flow->leads[to] = true;
       if (d.falls_through)
         flow->leads[pc + d.words] = true;
-      flow->rounds[to] =
-          flow->jumps[to] == 0 && d.op == TL_BC_FORR ? (int32_t)pc : -1;
       if (flow->jumps[to] < 3)
         flow->jumps[to]++;
       if (to <= pc) {
@@ -175,32 +173,43 @@ static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
   }
 }
 
-// Where the code behind a loop begins with what only its end needs, the loop's
-// beginning is followed by a jump to the body. That brings the variable as the
-// step does, so the body may begin with the move as well. Until the step is
-// found rounds[] has -2 and less, by the beginning's place.
+// Loops over ranges whose bodies nothing else leads to than their beginning and
+// their step. Where the code behind a loop begins with what only its end needs,
+// the beginning is followed by a jump to the body. Both bring the variable, so
+// the body may begin with the move as well. Most steps are a constant 1, which
+// is loaded before the beginning.
 //
-//      7  forprep t3, i -> 9       jumps[8] = 0
-//      8  jmp -> 11                jumps[11] = 2: by 8 and by 17
+//      6  t5 = loadk 1
+//      7  forprep t3, i -> 9
+//      8  jmp -> 11                jumps[8] = 0
 //      9  …
-//     11  body                     rounds[11] = 17
+//     11  body                     jumps[11] = 2, rounds[11] = 17
 //     17  forr t3, i -> 11
-static void find_begun(const tl_prototype *p, tl_jit_flow *flow) {
-  for (uint32_t pc = 0; pc < p->code_count;) {
+static void find_rounds(const tl_prototype *p, tl_jit_flow *flow) {
+  for (uint32_t pc = 0; pc < p->code_count; pc++) {
+    const tl_ins *ins = &p->code[pc];
     tl_decoded d;
+    if (ins->op != TL_BC_FORR)
+      continue;
     tl_decode(p, pc, &d);
-    uint32_t then = pc + d.words;
-    if (d.op == TL_BC_FORPREP && then < p->code_count &&
-        p->code[then].op == TL_BC_JMP && flow->jumps[then] == 0) {
-      tl_decode(p, then, &d);
-      if (flow->jumps[d.target] == 2)
-        flow->rounds[d.target] = -2 - (int32_t)pc;
-    } else if (d.op == TL_BC_FORR && flow->rounds[d.target] < -1) {
-      const tl_ins *begin = &p->code[-2 - flow->rounds[d.target]];
-      bool same = begin->a == p->code[pc].a && begin->b == p->code[pc].b;
-      flow->rounds[d.target] = same ? (int32_t)pc : -1;
-    }
-    pc = then;
+    uint32_t body = (uint32_t)d.target, at = body;
+    do at--;
+    while (at < body && !(p->code[at].op == TL_BC_FORPREP &&
+                          p->code[at].a == ins->a && p->code[at].b == ins->b));
+    if (at - 1 >= body)
+      continue;
+    tl_decode(p, at + 1, &d);
+    bool jumps = at + 1 < body && d.op == TL_BC_JMP && d.target == (int)body &&
+                 flow->jumps[at + 1] == 0;
+    if (flow->jumps[body] != 1 + jumps || !(jumps || at + 1 == body))
+      continue;
+    flow->rounds[body] = (int32_t)pc;
+    const tl_ins *by = &p->code[at - 1];
+    tl_slot one = tl_weak_int(1);
+    flow->by_one[body] =
+        by->op == TL_BC_LOADK && by->a >> 4 == (ins->a >> 4) + 2 &&
+        !flow->leads[at] &&
+        memcmp(&p->constants[tl_ins_extra(*by)], &one, sizeof one) == 0;
   }
 }
 
@@ -214,7 +223,7 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)
     return NULL;
   size_t nbytes = sizeof(tl_jit_flow) +
-                  n * (7 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 5) +
+                  n * (7 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 6) +
                   sizeof(uint64_t) + 2;
   tl_jit_flow *flow = tl_spare_alloc(vm, nbytes);
   if (flow == NULL)
@@ -236,10 +245,11 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->leads = (bool *)(flow->jumps + n);
   flow->detours = (uint8_t *)(flow->leads + n);
   flow->spans = flow->detours + n;
-  flow->varies = flow->spans + n;
+  flow->by_one = (bool *)(flow->spans + n);
+  flow->varies = (uint8_t *)(flow->by_one + n);
   memset(flow->rounds, -1, n * sizeof *flow->rounds);
   find_jumps(p, flow, open);
-  find_begun(p, flow);
+  find_rounds(p, flow);
   find_pinned(p, pinned, flow->asked);
   find_live(p, pinned, flow->live, flow->asked);
   return flow;

@@ -144,6 +144,7 @@ static void guard(tl_hoisting *x, const index *at, int length) {
   if (i == x->guard_count) {
     *t = make(x, TL_TYPED_GUARD, at->slot, length);
     t->d = at->is_variable ? 0 : TL_JIT_NONE;
+    t->e = at->is_variable && x->by_one ? 1 : TL_JIT_NONE;
     t->from[2] = TL_TYPE_INT;
     t->to = x->at->slow;
     x->guard_count++;

@@ -52,6 +52,7 @@ typedef struct tl_hoisting {
   int hidden, variable;
   uint64_t written;  // slots, but for the two and what the step writes
   int64_t polls;     // of an iteration
+  bool by_one;       // the step is
   // What the second form's accesses want before it.
   tl_typed guards[TL_HOIST_GUARDS];
   uint32_t guard_count;

@@ -244,6 +244,7 @@ bool tl_hoist_read(tl_hoisting *x) {
   uint32_t end = x->old.size - 2;
   x->hidden = ops[end].a;
   x->variable = ops[0].a;
+  x->by_one = ops[end].c < 0;
   x->new.size = 0;
   x->polls = 0;
   if (ops[0].op != TL_TYPED_MOVE || ops[0].b != x->hidden ||

@@ -89,6 +89,9 @@ static inline void add_to_word(emitter *e, int base, int32_t at, int by) {
 static inline void shift_left(emitter *e, int to, int by) {
   tl_a64_shift(&e->as, TL_A64_LSL, to, to, by);
 }
+static inline void shift_right(emitter *e, int to, int by) {
+  tl_a64_shift(&e->as, TL_A64_UBFM, to, to, by);
+}
 static inline void multiply_constant(emitter *e, int to, int32_t by) {
   tl_a64_constant(&e->as, TL_X17, by);
   tl_a64_rrr(&e->as, TL_A64_MUL, to, to, TL_X17);

@@ -97,6 +97,10 @@ static inline void shift_left(emitter *e, int to, int by) {
   tl_x64_rr(&e->as, TL_X64_W, 0xc1, 4, to);
   tl_as_byte(&e->as, by);
 }
+static inline void shift_right(emitter *e, int to, int by) {
+  tl_x64_rr(&e->as, TL_X64_W, 0xc1, 5, to);
+  tl_as_byte(&e->as, by);
+}
 static inline void multiply_constant(emitter *e, int to, int32_t by) {
   tl_x64_rr(&e->as, TL_X64_W, 0x69, to, to);
   tl_as_word(&e->as, (uint32_t)by);
@@ -353,12 +357,14 @@ static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
 
 // The processor takes code in from 32 bytes at a time, so that a short loop
 // that begins there is fetched in fewer steps, and takes as long wherever the
-// unit stands. nop, with up to three prefixes that mean nothing.
+// unit stands. nop of 1 byte or of 8, with up to three prefixes that mean
+// nothing: each nop costs as much as another instruction.
 static inline void align_loop(emitter *e) {
   for (uint32_t left = -e->as.size & (TL_CODE_ALIGN - 1); left > 0;) {
-    uint32_t size = left < 4 ? left : 4;
-    for (uint32_t i = 1; i < size; i++) tl_as_byte(&e->as, 0x66);
-    tl_as_byte(&e->as, 0x90);
+    uint32_t least = left < 8 ? 1 : 8;
+    uint32_t size = left < least + 3 ? left : least + 3;
+    for (uint32_t i = least; i < size; i++) tl_as_byte(&e->as, 0x66);
+    tl_as_put(&e->as, least == 8 ? 0x841f0f : 0x90, least);
     left -= size;
   }
 }

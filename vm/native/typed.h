@@ -341,7 +341,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* register c is below 1 */                                              \
   OP(COUNT, ID, I, K, E, count)                                            \
   /* --b; if b != 0 a += c and jump to */                                  \
-  OP(STEP, ID, ID, I, J, step)                                             \
+  OP(STEP, ID, ID, K, J, step)                                             \
   /* imm: its bits */                                                      \
   OP(FCONST, FD, _, _, _, fconst)                                          \
   OP(FMOVE, FD, N, _, _, one_float)                                        \
@@ -363,7 +363,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* integer */                                                            \
   OP(STORE, V, I, A, E, store)                                             \
   /* to, unless b + low to b + high are below c; where d is 0 in all */    \
-  /* iterations of b's loop */                                             \
+  /* iterations of b's loop, whose step is 1 where e is */                 \
   OP(GUARD, _, K, I, J, guard)                                             \
   /* takes all polls, imm each, of the next iterations at once, at most */ \
   /* b; d = b - those, b = those; to: no fuel */                           \
@@ -567,6 +567,7 @@ typedef struct tl_jit_flow {
   // TL_JIT_SINGLE; and those that were found to since.
   uint8_t *varies;
   int32_t *rounds;  // the FORR whose loop begins there, or below 0
+  bool *by_one;     // the step of the loop whose body begins there is 1
   uint32_t *runs;   // entries there by units that are out of date
 } tl_jit_flow;
 

@@ -144,8 +144,12 @@ static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
     if (x->now[a + i] != (TL_TYPE_INT | TL_TYPE_WEAK))
       return TL_TYPING_LEAVES;
   tl_typing_poll(x);
-  tl_typed *t = tl_typing_put(x, TL_TYPED_STEP, (int)a, (int)a + 1, (int)a + 2);
+  bool by_one = x->flow->rounds[d->target] == (int32_t)x->pc &&
+                x->flow->by_one[d->target];
+  tl_typed *t = tl_typing_put(x, TL_TYPED_STEP, (int)a, (int)a + 1,
+                              by_one ? TL_JIT_NONE : (int)a + 2);
   t->type = TL_TYPE_INT | TL_TYPE_WEAK;
+  t->imm = by_one;
   tl_jit_type before = x->now[variable];
   uint64_t known = x->known;
   x->now[variable] = TL_TYPE_INT | TL_TYPE_WEAK;
