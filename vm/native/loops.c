@@ -125,94 +125,54 @@ static uint32_t block_end(const tl_hoisting *x, int32_t label) {
   return i;
 }
 
-// Marks the blocks that the block goes to. Of an operation on an item that is
-// where an item of another type leads.
-static void mark_behind(tl_hoisting *x, int32_t block) {
-  const tl_typed *ops = x->code->ops;
-  uint32_t end = block_end(x, block);
-  for (uint32_t i = x->code->labels[block].at + 1; i < end; i++)
-    if (ops[i].to >= 0 && ops[i].op != TL_TYPED_ROWCALL)
-      x->code->labels[ops[i].to].is_marked = true;
+// Marks the blocks that the block goes to as ahead, and the block itself as one
+// that leads back if it goes to the head by a step, or to one that leads back.
+// Of an operation on an item it goes to where an item of another type leads.
+// Whether any mark is new.
+static bool mark(tl_hoisting *x, int32_t block) {
+  tl_jit_label *labels = x->code->labels, *from = &labels[block];
+  bool again = false;
+  for (uint32_t i = from->at + 1; i < block_end(x, block); i++) {
+    const tl_typed *t = &x->code->ops[i];
+    if (t->to < 0 || t->op == TL_TYPED_ROWCALL)
+      continue;
+    tl_jit_label *to = &labels[t->to];
+    bool back = t->to == x->at->head ? t->op == TL_TYPED_STEP : to->leads_back;
+    again |= !to->is_ahead || from->leads_back < back;
+    to->is_ahead = true;
+    from->leads_back |= back;
+  }
+  return again;
 }
 
-// Whether the block goes to the head by a step, or else to a block that is
-// marked.
-static bool leads_back(const tl_hoisting *x, int32_t block, bool by_step) {
-  const tl_typed *ops = x->code->ops;
-  uint32_t end = block_end(x, block);
-  for (uint32_t i = x->code->labels[block].at + 1; i < end; i++)
-    if (by_step ? ops[i].op == TL_TYPED_STEP && ops[i].to == x->at->head
-                : ops[i].to >= 0 && ops[i].op != TL_TYPED_ROWCALL &&
-                      ops[i].to != x->at->head &&
-                      x->code->labels[ops[i].to].is_marked)
-      return true;
-  return false;
-}
-
-static void unmark(tl_jit_code *code) {
-  for (uint32_t i = 0; i < code->label_count; i++)
-    code->labels[i].is_marked = false;
-}
-
-// Blocks between the head and the step in the bytecode that the head leads to,
-// in that order. Other versions of the head are heads themselves, of loops with
-// other types. False: there are too many.
-static bool find_near(tl_hoisting *x) {
-  const tl_jit_label *labels = x->code->labels;
-  uint32_t first = labels[x->at->head].pc, before = 0;
-  uint32_t step = (uint32_t)x->code->flow->rounds[first];
-  x->block_count = 0;
-  unmark(x->code);
-  mark_behind(x, x->at->head);
-  do {
-    before = x->block_count;
-    x->block_count = 0;
-    for (uint32_t pc = first; pc <= step; pc++)
-      for (int32_t i = x->code->label_at[pc]; i >= 0; i = labels[i].next) {
-        bool is_head = i == x->at->head;
-        if (i >= x->old_labels ||
-            (pc == first ? !is_head : !labels[i].is_marked))
-          continue;
-        if (x->block_count == TL_HOIST_BLOCKS)
-          return false;
-        mark_behind(x, i);
-        x->blocks[x->block_count++] = i;
-      }
-  } while (x->block_count != before);
-  return true;
-}
-
-// The blocks that the head leads to and that lead to the head again, by one
-// step at the end of the last one. The first is the head; the others are taken
-// in the order of the bytecode, in which all jumps but those of loops go
-// forward.
+// The blocks between the head and the step in the bytecode that the head leads
+// to and that lead to the head again, by a step at the end of the last one. The
+// first is the head; the others are taken in the order of the bytecode, in
+// which all jumps but those of loops go forward. Other versions of the head are
+// heads themselves, of loops with other types. False: there are too many.
 static bool find_blocks(tl_hoisting *x) {
   tl_jit_label *labels = x->code->labels;
-  int32_t head = x->at->head, last = -1, *blocks = x->blocks;
-  if (!find_near(x))
-    return false;
-  unmark(x->code);
-  for (uint32_t i = 0; i < x->block_count; i++) {
-    labels[blocks[i]].is_marked = leads_back(x, blocks[i], true);
-    last = labels[blocks[i]].is_marked ? blocks[i] : last;
-  }
-  for (bool again = true; again;) {
+  int32_t head = x->at->head;
+  uint32_t first = labels[head].pc;
+  uint32_t step = (uint32_t)x->code->flow->rounds[first];
+  for (uint32_t i = 0; i < x->code->label_count; i++)
+    labels[i].is_ahead = labels[i].leads_back = false;
+  // Downwards and upwards in turns: each way one of the marks goes far.
+  for (bool again = true, up = false; again; up = !up) {
     again = false;
-    for (uint32_t i = x->block_count; i-- > 0;)
-      if (!labels[blocks[i]].is_marked && leads_back(x, blocks[i], false))
-        again = labels[blocks[i]].is_marked = true;
+    for (uint32_t n = 0; n <= step - first; n++) {
+      uint32_t pc = up ? step - n : first + n;
+      for (int32_t i = x->code->label_at[pc]; i >= 0; i = labels[i].next)
+        if (i == head || (i < x->old_labels && pc > first && labels[i].is_ahead))
+          again |= mark(x, i);
+    }
   }
-  uint32_t count = 1, near = x->block_count;
-  int32_t others[TL_HOIST_BLOCKS];
-  memcpy(others, blocks, near * sizeof *others);
-  blocks[0] = head;
-  for (uint32_t i = 0; i < near; i++)
-    if (labels[others[i]].is_marked && others[i] != head && others[i] != last)
-      blocks[count++] = others[i];
-  if (last != head)
-    blocks[count++] = last;
-  x->block_count = count;
-  return last >= 0;
+  x->block_count = 0;
+  for (uint32_t pc = first; pc <= step; pc++)
+    for (int32_t i = x->code->label_at[pc]; i >= 0; i = labels[i].next)
+      if (labels[i].leads_back && x->block_count++ < TL_HOIST_BLOCKS)
+        x->blocks[x->block_count - 1] = i;
+  return x->block_count <= TL_HOIST_BLOCKS && labels[head].leads_back;
 }
 
 // All operations of the loop, in the order of its blocks, up to the step.

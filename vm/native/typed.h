@@ -510,10 +510,11 @@ typedef struct tl_jit_label {
   // none.
   int32_t loop;
   // While loops are read: the operation, the loop whose block it begins, or -1,
-  // and its other label in the slow form of that, or -1.
+  // and its other label in the slow form of that, or -1; whether the head of
+  // the one under way leads to it, and it to that.
   uint32_t at;
   int32_t member, slow;
-  bool is_marked;
+  bool is_ahead, leads_back;
   tl_jit_type types[TL_JIT_SLOTS];
 } tl_jit_label;
 
