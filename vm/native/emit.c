@@ -87,21 +87,17 @@ void tl_gen_variable(emitter *e, const tl_typed *t) {
 }
 
 void tl_gen_self(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0);
-  read_word(e, a, RECORD, offsetof(tl_frame, closure));
-  tl_jit_put(e, t->a, a);
+  tl_jit_put_word(e, t->a, RECORD, offsetof(tl_frame, closure));
 }
 
 // Leaves where the variable owns what it has, which would have to be dropped.
 // The tag is written with the payload: the variable may have had another type,
 // which units that read it notice by the tag.
 void tl_gen_put(emitter *e, const tl_typed *t) {
-  bool floats = is_float(t->a);
   int32_t at = find_variable(e, t);
   test_byte(e, T2, at + 2, TL_OWNED >> 16);
   tl_jit_leave_if(e, TL_CC_NE, t);
-  write_tag(e, tl_jit_tag(t->type), T2, at);
-  write_payload(e, floats, tl_jit_get(e, t->a, floats ? 0 : T0), T2, at + 8);
+  tl_jit_put_item(e, t, T2, at);
 }
 
 // --- Calls of C -------------------------------------------------------------
@@ -119,21 +115,24 @@ static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
   }
 }
 
-// Loads what lies in slots of the entry as references. Those that have been
-// written since are loaded again behind it, by their types there; of a slot
-// that is dead by now whatever is loaded does no harm.
-static void load_pinned(emitter *e) {
+// Loads what lies in slots of the entry as references, or all that does. Those
+// that have been written since are loaded again behind it, by their types
+// there; of a slot that is dead by now whatever is loaded does no harm.
+static void load_entry(emitter *e, bool scalars) {
   const tl_jit_unit *u = e->unit;
-  for (uint64_t slots = u->pinned & u->live; slots != 0; slots &= slots - 1) {
-    int s = __builtin_ctzll(slots);
-    if (e->reg[s] >= 0 && !tl_jit_is_scalar(tl_jit_type_of(u->tags[s])))
-      tl_jit_load(e, e->reg[s], s);
+  for (uint64_t slots = u->live; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    tl_jit_type type = tl_jit_type_of(u->tags[s]);
+    int r = tl_jit_register(s, type);
+    if (e->reg[r] >= 0 &&
+        (tl_jit_is_scalar(type) ? scalars : (u->pinned >> s & 1) != 0))
+      tl_jit_load(e, e->reg[r], r);
   }
 }
 
 // What lives comes back from its slots, and facts from the stack.
 static void come_back(emitter *e, const tl_jit_exit *exit) {
-  load_pinned(e);
+  load_entry(e, false);
   move_slots(e, exit->slots, exit->types, true);
   for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
     if (e->reg[TL_JIT_FACTS + i] >= 0)
@@ -316,6 +315,17 @@ static void find_called(emitter *e, const tl_typed *t) {
              RECORD_ABOVE + (int)offsetof(tl_frame, closure));
 }
 
+// The tags of slots that the exit writes back; or of references alone.
+static void write_tags(emitter *e, const tl_jit_exit *exit, uint64_t slots,
+                       bool scalars) {
+  for (slots &= exit->slots; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    if (scalars || tl_jit_is_reference(exit->types[s]))
+      write_tag(e, tl_jit_tag_of(e->unit, s, exit->types[s]), SLOTS,
+                (int32_t)s * 16);
+  }
+}
+
 // Leaves where an argument is an array that a region may begin with.
 static void ask_region(emitter *e, const tl_typed *t, uint64_t arguments) {
   const tl_jit_exit *before = &e->code->exits[t->exit];
@@ -332,19 +342,6 @@ static void ask_region(emitter *e, const tl_typed *t, uint64_t arguments) {
     read_word(e, T1, tl_jit_get(e, s, T0), offsetof(tl_array, size));
     compare_constant(e, T1, 1 << power);
     tl_jit_leave_if(e, TL_CC_AE, t);
-  }
-}
-
-// Arguments that are references have their tags in memory: the callee takes
-// what it does not touch for being as at its entry, and its exits leave that
-// out. Scalars are written back by every exit, so their tags can wait.
-static void write_reference_tags(emitter *e, uint64_t slots,
-                                 const tl_jit_type *types) {
-  for (; slots != 0; slots &= slots - 1) {
-    uint32_t s = (uint32_t)__builtin_ctzll(slots);
-    if (!tl_jit_is_reference(types[s]))
-      continue;
-    write_tag(e, tl_jit_tag_of(e->unit, s, types[s]), SLOTS, (int32_t)s * 16);
   }
 }
 
@@ -397,7 +394,9 @@ void tl_gen_call(emitter *e, const tl_typed *t) {
     note_callee(e->code->vm->jit, t->callees[i], base);
   move_slots(e, within->slots, within->types, false);
   move_slots(e, arguments & before->slots, before->types, false);
-  write_reference_tags(e, arguments & before->slots, before->types);
+  // The callee takes a reference that it does not touch for being as at its
+  // entry, and its exits leave that out. Scalars every exit writes back.
+  write_tags(e, before, arguments, false);
   if (e->unit->has_record)
     write_pc(e, before->pc);
   if (e->unit->function->region_count > 0 &&
@@ -445,15 +444,6 @@ void tl_gen_result(emitter *e, const tl_typed *t) {
 
 // --- What C does ------------------------------------------------------------
 
-// The tags of slots that the exit writes back.
-static void write_tags(emitter *e, const tl_jit_exit *exit, uint64_t slots) {
-  for (slots &= exit->slots; slots != 0; slots &= slots - 1) {
-    uint32_t s = (uint32_t)__builtin_ctzll(slots);
-    write_tag(e, tl_jit_tag_of(e->unit, s, exit->types[s]), SLOTS,
-              (int32_t)s * 16);
-  }
-}
-
 // The slots of the exit's instruction, of which the check has found that C may
 // do it.
 static tl_jit_one_slots read_done(const emitter *e, const tl_jit_exit *exit) {
@@ -473,7 +463,7 @@ void tl_gen_do(emitter *e, const tl_typed *t) {
   tl_jit_exit behind = *exit;
   behind.slots &= ~one.changed & one.live;
   move_slots(e, exit->slots, exit->types, false);
-  write_tags(e, exit, one.touched);
+  write_tags(e, exit, one.touched, true);
   write_pc(e, exit->pc);
   write_word(e, RECORD, MACHINE, offsetof(tl_vm, frame));
   write_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));
@@ -507,7 +497,7 @@ static void end_left(emitter *e) {
 static uint32_t emit_undone(emitter *e, int32_t op) {
   const tl_jit_exit *exit = &e->code->exits[e->code->ops[op].exit];
   uint32_t at = e->as.size;
-  write_tags(e, exit, ~read_done(e, exit).touched);
+  write_tags(e, exit, ~read_done(e, exit).touched, true);
   end_left(e);
   return at;
 }
@@ -565,15 +555,7 @@ static void prologue(emitter *e) {
       tl_jit_store(e, to, facts + i);
     }
   }
-  load_pinned(e);
-  for (uint32_t s = 0; s < u->function->slot_count; s++) {
-    tl_jit_type type = tl_jit_type_of(u->tags[s]);
-    if ((u->live >> s & 1) == 0 || !tl_jit_is_scalar(type))
-      continue;
-    int r = tl_jit_register(s, type);
-    if (e->reg[r] >= 0)
-      tl_jit_load(e, e->reg[r], r);
-  }
+  load_entry(e, true);
 }
 
 // The tags of what an exit writes back, whose payloads are there. A slot's tag
@@ -585,7 +567,7 @@ static void prologue(emitter *e) {
 // stands in the code: a function's bytecode stays where it is as long as its
 // units do.
 static void leave(emitter *e, const tl_jit_exit *exit) {
-  write_tags(e, exit, ~UINT64_C(0));
+  write_tags(e, exit, ~UINT64_C(0), true);
   write_pc(e, exit->pc);
   end_left(e);
 }

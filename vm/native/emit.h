@@ -106,6 +106,9 @@ void tl_jit_leave_if(emitter *e, int condition, const tl_typed *t);
 // have become one since the entry. An instruction that C does may have stored
 // the array, in this unit or in one that it calls. Takes T2.
 bool tl_jit_compare_owner(emitter *e, int array);
+// The result is the item [offset] behind the index, as tl_jit_load_item has it.
+void tl_jit_read_item(emitter *e, const tl_typed *t, int items, int index,
+                      int32_t offset);
 
 // --- emit_places.c ----------------------------------------------------------
 
@@ -113,6 +116,9 @@ bool tl_jit_compare_owner(emitter *e, int array);
 // whether the module owns it makes no difference. Leaves where it has another
 // tag. Takes T0.
 void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at);
+
+// The value of register a with its tag, as a slot at [base + at]. Takes T0.
+void tl_jit_put_item(emitter *e, const tl_typed *t, int base, int32_t at);
 
 // The results of a ROWRETURN to where callers look for them.
 void tl_jit_give_row(emitter *e, const tl_typed *t);
@@ -134,6 +140,9 @@ uint32_t tl_jit_emit_turns(emitter *e, uint32_t at);
 // Compares the integers b and c; returns the condition for what the operation
 // asks.
 int tl_jit_compare_ints(emitter *e, const tl_typed *t);
+// The jump that the operation makes on the condition, or the truth of that as 0
+// or 1.
+void tl_jit_decide(emitter *e, const tl_typed *t, int condition);
 // Leaves where the dtype [to] does not have the integer in the register [has],
 // which is one of [from]. Takes T2.
 void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,

@@ -46,13 +46,8 @@ void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first) {
                 get_float(e, t, 1 + first, 0), condition);
 }
 
-void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
-  tl_jit_jump_to(e, tl_jit_compare_floats(e, t), t->to);
-}
-void tl_gen_ftruth(emitter *e, const tl_typed *t) {
-  int condition = tl_jit_compare_floats(e, t), a = into(e, t->a, T0);
-  tl_a64_set(&e->as, a, condition);
-  tl_jit_put(e, t->a, a);
+void tl_gen_fcompare(emitter *e, const tl_typed *t) {
+  tl_jit_decide(e, t, tl_jit_compare_floats(e, t));
 }
 
 // --- Integers ---------------------------------------------------------------

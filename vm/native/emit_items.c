@@ -39,15 +39,20 @@ bool tl_jit_compare_owner(emitter *e, int array) {
   return true;
 }
 
+void tl_jit_read_item(emitter *e, const tl_typed *t, int items, int index,
+                      int32_t offset) {
+  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, offset);
+  tl_jit_put(e, t->a, a);
+}
+
 // No item of the unit's arrays can move as long as their slots have the type of
 // the entry: what C does may allocate, but changes only what it names. So the
 // address that was read at the entry is good behind calls and polls, too.
 void tl_gen_load(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = item_index(e, t, facts), items = tl_jit_get(e, facts, T2);
-  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
-  tl_jit_put(e, t->a, a);
+  int index = item_index(e, t, facts);
+  tl_jit_read_item(e, t, tl_jit_get(e, facts, T2), index, 0);
 }
 
 // A number that goes into an array of floats is converted on the way, for which

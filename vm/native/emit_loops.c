@@ -113,10 +113,7 @@ void tl_gen_row(emitter *e, const tl_typed *t) {
 // An item, without a test.
 void tl_gen_read(emitter *e, const tl_typed *t) {
   int index = t->b < 0 ? -1 : tl_jit_get(e, t->b, T0);
-  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, tl_jit_get(e, t->e, T2), index,
-                   (int32_t)t->imm);
-  tl_jit_put(e, t->a, a);
+  tl_jit_read_item(e, t, tl_jit_get(e, t->e, T2), index, (int32_t)t->imm);
 }
 
 // Converting the value takes T0 and T2, so the address comes last.

@@ -197,14 +197,6 @@ static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
   tl_jit_put_from(e, t->a, T0);
 }
 
-// An item of an array, at T1 and the index.
-static void read_number(emitter *e, const tl_typed *t, int index) {
-  bool floats = is_float(t->a);
-  int a = into(e, t->a, floats ? 0 : T0);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, T1, index, 0);
-  tl_jit_put(e, t->a, a);
-}
-
 // b[c], by what the container is. An index below 0 leaves but for lists, as it
 // is above any length when it is compared without a sign.
 void tl_gen_item(emitter *e, const tl_typed *t) {
@@ -214,20 +206,20 @@ void tl_gen_item(emitter *e, const tl_typed *t) {
   else if (t->dtype == TL_KIND_STRING)
     read_letter(e, t, base, tl_jit_get(e, t->c, T0));
   else
-    read_number(e, t, item_of(e, t, base));
+    tl_jit_read_item(e, t, T1, item_of(e, t, base), 0);
 }
 
 // --- Storing -----------------------------------------------------------------
 
 // The value with its tag, to the place. Tags of items that units write have no
 // bit above 30: x86-64 copies bit 31 to those above it.
-static void put_item(emitter *e, const tl_typed *t, place p) {
+void tl_jit_put_item(emitter *e, const tl_typed *t, int base, int32_t at) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
   bool floats = is_float(t->a);
   TL_CHECK(tag >> 31 == 0);
-  write_tag(e, tag, p.base, p.at);
-  write_payload(e, floats, tl_jit_get(e, t->a, floats ? 0 : T0), p.base,
-                payload_of(p));
+  write_tag(e, tag, base, at);
+  write_payload(e, floats, tl_jit_get(e, t->a, floats ? 0 : T0), base,
+                payload_of((place){base, at}));
 }
 
 // The value with its tag takes the place of what has no count; leaves where
@@ -236,7 +228,7 @@ static void put_item(emitter *e, const tl_typed *t, place p) {
 static void write_place(emitter *e, const tl_typed *t, place p) {
   test_byte(e, p.base, p.at, TL_CLASS_HEAP);
   tl_jit_leave_if(e, TL_CC_NE, t);
-  put_item(e, t, p);
+  tl_jit_put_item(e, t, p.base, p.at);
 }
 
 // The last item, and then one less in the list: what was read is a number, so
@@ -275,7 +267,7 @@ void tl_gen_append(emitter *e, const tl_typed *t) {
   add_to_word(e, base, offsetof(tl_list, length), 1);
   shift_left(e, T1, 4);
   add_int(e, T1, base);
-  put_item(e, t, (place){T1, offsetof(tl_list, items)});
+  tl_jit_put_item(e, t, T1, offsetof(tl_list, items));
 }
 
 // Into an array, at T1 and the index, which goes into T1 where it is in T0. A
@@ -359,7 +351,7 @@ void tl_gen_place(emitter *e, const tl_typed *t) {
     p = list_item(e, t, T2, tl_jit_get(e, part, T0));
   } else {
     int index = array_item(e, t, T2, &part, 1, true);
-    writes ? write_number(e, t, index) : read_number(e, t, index);
+    writes ? write_number(e, t, index) : tl_jit_read_item(e, t, T1, index, 0);
     return;
   }
   writes ? write_place(e, t, p) : read_place(e, t, p);
@@ -422,20 +414,11 @@ static void compare_texts(emitter *e, const tl_typed *t) {
   here(e, same);
 }
 
-// The jump, or the truth as 0 or 1. setcc writes a byte alone, so movzx widens
-// it.
 void tl_gen_on_texts(emitter *e, const tl_typed *t) {
   static const uint8_t codes[] = {TL_CC_B,  TL_CC_BE, TL_CC_A,
                                   TL_CC_AE, TL_CC_E,  TL_CC_NE};
-  int condition = codes[t->condition];
   compare_texts(e, t);
-  if (t->op == TL_TYPED_RIF) {
-    tl_jit_jump_to(e, condition, t->to);
-    return;
-  }
-  int a = into(e, t->a, T0);
-  set_condition(e, a, condition);
-  tl_jit_put(e, t->a, a);
+  tl_jit_decide(e, t, codes[t->condition]);
 }
 
 // Several results: to the callee's first slots, which may have been the places

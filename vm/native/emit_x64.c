@@ -114,36 +114,30 @@ void tl_jit_choose(emitter *e, const tl_typed *t, int condition, bool first) {
 
 // Equality of floats needs two tests: NaN sets the parity, and is equal to
 // nothing. Both jumps of "not equal" go to one target, and stand in this order
-// because the flags outlive the first.
-void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
+// because the flags outlive the first. setcc writes a byte alone, so movzx
+// widens it; the operands have been read before al and cl are written.
+void tl_gen_fcompare(emitter *e, const tl_typed *t) {
   parity parity;
   int condition = compare_floats(e, t, &parity);
-  if (parity == PARITY_AND_ORDERED) {
-    uint32_t unordered = tl_x64_skip(&e->as, TL_CC_P);
+  bool ordered = parity == PARITY_AND_ORDERED;
+  if (parity == PARITY_NO) {
+    tl_jit_decide(e, t, condition);
+  } else if (t->op == TL_TYPED_FIF) {
+    uint32_t unordered = ordered ? tl_x64_skip(&e->as, TL_CC_P) : 0;
+    if (!ordered)
+      tl_jit_jump_to(e, TL_CC_P, t->to);
     tl_jit_jump_to(e, condition, t->to);
-    tl_x64_here(&e->as, unordered);
-    return;
-  }
-  if (parity == PARITY_OR_NOT)
-    tl_jit_jump_to(e, TL_CC_P, t->to);
-  tl_jit_jump_to(e, condition, t->to);
-}
-
-// The result of a comparison as 0 or 1. setcc writes a byte alone, so movzx
-// widens it; the operands have been read before al and cl are written.
-void tl_gen_ftruth(emitter *e, const tl_typed *t) {
-  parity parity = PARITY_NO;
-  int condition = compare_floats(e, t, &parity);
-  const int set = TL_X64_0F | TL_X64_BYTE;
-  tl_x64_rr(&e->as, set, 0x90 | condition, 0, TL_AX);
-  if (parity != PARITY_NO) {
-    bool ordered = parity == PARITY_AND_ORDERED;
+    if (ordered)
+      tl_x64_here(&e->as, unordered);
+  } else {
+    const int set = TL_X64_0F | TL_X64_BYTE;
+    tl_x64_rr(&e->as, set, 0x90 | condition, 0, TL_AX);
     tl_x64_rr(&e->as, set, 0x90 | (ordered ? TL_CC_NP : TL_CC_P), 0, TL_CX);
     tl_x64_rr(&e->as, TL_X64_BYTE, ordered ? 0x22 : 0x0a, TL_AX, TL_CX);
+    int a = into(e, t->a, TL_AX);
+    tl_x64_rr(&e->as, TL_X64_0F, 0xb6, a, TL_AX);
+    tl_jit_put(e, t->a, a);
   }
-  int a = into(e, t->a, TL_AX);
-  tl_x64_rr(&e->as, TL_X64_0F, 0xb6, a, TL_AX);
-  tl_jit_put(e, t->a, a);
 }
 
 // --- Integers ---------------------------------------------------------------

@@ -307,12 +307,12 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* exit */                                                               \
   OP(EXIT, _, _, _, EZ, exit)                                              \
   /* cond: to */                                                           \
-  OP(IF, _, I, K, J, jump_if)                                              \
+  OP(IF, _, I, K, J, compare)                                              \
   /* cond: to */                                                           \
-  OP(FIF, _, N, N, J, fjump_if)                                            \
+  OP(FIF, _, N, N, J, fcompare)                                            \
   /* a = b cond c */                                                       \
-  OP(SET, ID, I, K, _, truth)                                              \
-  OP(FSET, ID, N, N, _, ftruth)                                            \
+  OP(SET, ID, I, K, _, compare)                                            \
+  OP(FSET, ID, N, N, _, fcompare)                                          \
   /* imm */                                                                \
   OP(CONST, ID, _, _, _, constant)                                         \
   OP(MOVE, ID, I, _, _, one_int)                                           \
