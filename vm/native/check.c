@@ -37,6 +37,7 @@ typedef struct checking {
   // nothing may write in it.
   int hidden, variable;
   uint64_t fixed;
+  bool steps[2];  // guards say something of any step, and of a step of 1
   int32_t chunk;  // the loop, where its iterations left are put aside; or -1
 } checking;
 
@@ -187,12 +188,10 @@ static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
   for (uint64_t left = e->slots | live; left != 0; left &= left - 1) {
     uint32_t s = (uint32_t)__builtin_ctzll(left);
     bool written = (e->slots >> s & 1) != 0, lives = (live >> s & 1) != 0;
-    if (written &&
-        (!lives || e->types[s] != c->now[s] ||
-         !(tl_jit_is_scalar(c->now[s]) || tl_jit_is_reference(c->now[s]))))
-      return false;
-    if (lives && !written && c->now[s] != TL_TYPE_ENTRY &&
-        c->now[s] != TL_TYPE_MEMORY)
+    tl_jit_type now = c->now[s];
+    if (written ? !lives || e->types[s] != now ||
+                      !(tl_jit_is_scalar(now) || tl_jit_is_reference(now))
+                : now != TL_TYPE_ENTRY && now != TL_TYPE_MEMORY)
       return false;
   }
   return true;
@@ -677,6 +676,7 @@ static bool begin_loop(checking *c, int32_t label) {
   c->chunk = chunk == NULL ? -1 : label;
   if (chunk != NULL && chunk->b != c->hidden + 1)
     return false;
+  c->steps[0] = c->steps[1] = false;
   uint64_t moving = c->fixed;
   for (uint32_t i = c->claims; i < c->claims_end; i++) {
     bool chunks = ops[i].op == TL_TYPED_CHUNK;
@@ -690,6 +690,7 @@ static bool begin_loop(checking *c, int32_t label) {
       return false;
     if (b >= 0)
       c->fixed |= UINT64_C(1) << b;
+    c->steps[ops[i].e == 1] |= every;
   }
   return true;
 }
@@ -715,13 +716,10 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
     return true;
   if (c->chunk == c->loop && !keeps_chunk(c, t))
     return false;
-  for (uint32_t i = c->claims; t->op == TL_TYPED_STEP && i < c->claims_end; i++)
-    if (c->code->ops[i].op == TL_TYPED_GUARD && c->code->ops[i].d == 0 &&
-        (c->code->ops[i].e < 0 ? t->c < 0 : t->c >= 0 || t->imm != 1))
-      return false;
   if (t->op == TL_TYPED_STEP)
     return t->a == c->hidden && t->b == c->hidden + 1 &&
-           (t->c < 0 || t->c == c->hidden + 2) && t->d < 0 && t->to == c->loop;
+           (t->c < 0 ? !c->steps[0] : t->c == c->hidden + 2 && !c->steps[1]) &&
+           t->d < 0 && t->to == c->loop;
   return !tl_typed_is_by_c(t) &&
          (!tl_typed_has_result(t) ||
           (c->fixed >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0);
@@ -806,7 +804,7 @@ static bool is_sound(checking *c, const tl_typed *t) {
              (t->c >= 0 || (t->imm != 0 && t->imm != INT64_MIN));
     case TL_TYPED_STEP:
       return has_whole(c, t->a) && has_whole(c, t->b) && t->b < TL_JIT_FLOAT &&
-             t->d < TL_JIT_SLOTS;
+             t->d < TL_JIT_SLOTS && (t->c >= 0 || t->imm == 1);
     case TL_TYPED_NOT:
       return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL;
     case TL_TYPED_SELF:

@@ -95,6 +95,9 @@ static inline int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
 // To where an operation says.
 void tl_jit_jump_to(emitter *e, int condition, int32_t to);
 void tl_jit_go_to(emitter *e, int32_t to);
+// The jump that the operation makes on the condition, or the truth of that as 0
+// or 1.
+void tl_jit_decide(emitter *e, const tl_typed *t, int condition);
 // To the exit of an operation that turned out not to be plain. Nothing of the
 // operation may have been written yet, neither a register nor memory: the exit
 // says what is there before it.
@@ -140,9 +143,6 @@ uint32_t tl_jit_emit_turns(emitter *e, uint32_t at);
 // Compares the integers b and c; returns the condition for what the operation
 // asks.
 int tl_jit_compare_ints(emitter *e, const tl_typed *t);
-// The jump that the operation makes on the condition, or the truth of that as 0
-// or 1.
-void tl_jit_decide(emitter *e, const tl_typed *t, int condition);
 // Leaves where the dtype [to] does not have the integer in the register [has],
 // which is one of [from]. Takes T2.
 void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,

@@ -30,8 +30,8 @@ static void last_value(emitter *e, const tl_typed *t) {
   count_down(e, T1);
   tl_jit_jump_to(e, TL_CC_S, t->to);
   if (t->e < 0)
-    tl_jit_jump_to(
-        e, multiply_checked(e, T1, tl_jit_get(e, t->b + 2, T0)), t->to);
+    tl_jit_jump_to(e, multiply_checked(e, T1, tl_jit_get(e, t->b + 2, T0)),
+                   t->to);
   add_int(e, T1, tl_jit_get(e, t->b, T0));
   tl_jit_jump_to(e, TL_CC_O, t->to);
 }

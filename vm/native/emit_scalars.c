@@ -35,16 +35,6 @@ int tl_jit_compare_ints(emitter *e, const tl_typed *t) {
   return codes[is_unsigned][t->condition];
 }
 
-void tl_jit_decide(emitter *e, const tl_typed *t, int condition) {
-  if (tl_jit_jumps(t->op)) {
-    tl_jit_jump_to(e, condition, t->to);
-    return;
-  }
-  int a = into(e, t->a, T0);
-  set_condition(e, a, condition);
-  tl_jit_put(e, t->a, a);
-}
-
 void tl_gen_compare(emitter *e, const tl_typed *t) {
   tl_jit_decide(e, t, tl_jit_compare_ints(e, t));
 }

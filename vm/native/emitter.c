@@ -41,6 +41,16 @@ void tl_jit_jump_to(emitter *e, int condition, int32_t to) {
                  to < 0 ? -1 - to : to);
 }
 
+void tl_jit_decide(emitter *e, const tl_typed *t, int condition) {
+  if (tl_jit_jumps(t->op)) {
+    tl_jit_jump_to(e, condition, t->to);
+    return;
+  }
+  int a = into(e, t->a, T0);
+  set_condition(e, a, condition);
+  tl_jit_put(e, t->a, a);
+}
+
 void tl_jit_go_to(emitter *e, int32_t to) {
   jump(e, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
 }

@@ -130,8 +130,8 @@ static void find_live(const tl_prototype *p, const uint64_t *pinned,
       if (d.op == TL_BC_FORVAR)
         reads |= tl_jit_bit(p->code[pc].b >> 4);
       uint64_t in = pinned[pc] | reads | live_behind(&d, pc, writes, live);
-      bool compares = d.op == TL_BC_DROP ||
-                      (d.op >= TL_BC_JLT && d.op <= TL_BC_JNGTK);
+      bool compares =
+          d.op == TL_BC_DROP || (d.op >= TL_BC_JLT && d.op <= TL_BC_JNGTK);
       uint64_t more = asked[pc] | (compares ? 0 : reads) |
                       live_behind(&d, pc, writes, asked);
       again |= in != live[pc] || more != asked[pc];

@@ -163,7 +163,8 @@ static bool find_blocks(tl_hoisting *x) {
     for (uint32_t n = 0; n <= step - first; n++) {
       uint32_t pc = up ? step - n : first + n;
       for (int32_t i = x->code->label_at[pc]; i >= 0; i = labels[i].next)
-        if (i == head || (i < x->old_labels && pc > first && labels[i].is_ahead))
+        if (i == head ||
+            (i < x->old_labels && pc > first && labels[i].is_ahead))
           again |= mark(x, i);
     }
   }

@@ -545,10 +545,10 @@ typedef enum tl_jit_detour {
 //     depth     0  1  1  1  0     │
 //                  └──────────────┘
 typedef struct tl_jit_flow {
-  uint32_t count;    // words of code
-  size_t nbytes;     // of this block
-  uint64_t *live;    // slots that live before each instruction, as bits
-  uint64_t *asked;   // those of which more counts than how they compare
+  uint32_t count;   // words of code
+  size_t nbytes;    // of this block
+  uint64_t *live;   // slots that live before each instruction, as bits
+  uint64_t *asked;  // those of which more counts than how they compare
   // Those whose weak float would make a version of a block of its own, beside
   // the one with a float that is not weak.
   uint64_t *strong;

@@ -336,32 +336,24 @@ tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return end_one(vm, vm->one(vm, base, ins));
 }
 
-// The region at [ins] as it was the last time, without a look at the operation.
-// *how is set where it is done or has failed.
-static bool region_at_once(tl_vm *vm, tl_slot *base, const tl_ins *ins,
-                           tl_one *how) {
-  tl_frame *frame = vm->frame;
-  const tl_ins *next;
-  tl_region_status status =
-      tl_region_run_again(vm, frame->function, base, ins, &next);
-  if (status == TL_REGION_DONE) {
-    tl_jit_goes_on(vm, ins);
-    frame->pc = next;
-  }
-  *how = status == TL_REGION_DONE ? TL_ONE_WENT : TL_ONE_FAILED;
-  return status != TL_REGION_DECLINED;
-}
-
-// Where the region does not run, or ends before, the rest is done one by one;
-// where something else is in the way the unit leaves at that.
+// The region at [ins] is tried as it was the last time, without a look at the
+// operation. Where it does not run, or ends before, the rest is done one by
+// one; where something else is in the way the unit leaves at that.
 tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t words) {
   tl_frame *frame = vm->frame;
   const tl_prototype *p = frame->function;
-  const tl_ins *end = ins + words;
+  const tl_ins *end = ins + words, *next;
+  tl_region_status status = tl_region_run_again(vm, p, base, ins, &next);
+  if (status == TL_REGION_FAILED)
+    return end_one(vm, TL_ONE_FAILED);
+  if (status == TL_REGION_DONE) {
+    frame->pc = next;
+    vm->jit->did = ins;
+    vm->jit->has_gone = next != end;
+    return end_one(vm, next == end ? TL_ONE_DONE : TL_ONE_WENT);
+  }
   for (const tl_ins *at = ins; at != end; at = frame->pc) {
-    tl_one how;
-    if (at != ins || !region_at_once(vm, base, ins, &how))
-      how = vm->one(vm, base, at);
+    tl_one how = vm->one(vm, base, at);
     if (how == TL_ONE_DONE)
       frame->pc = p->code + behind(p, (uint32_t)(at - p->code));
     else if (how != TL_ONE_WENT || (at == ins && frame->pc != end))

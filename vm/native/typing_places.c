@@ -219,9 +219,8 @@ static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
       list ? seen(x, 0) : tl_typing_type(x, text ? TL_TAG_STRING : 0);
   if (type == TL_TYPE_UNKNOWN || !tl_jit_is_int(x->now[c]))
     return TL_TYPING_LEAVES;
-  tl_typed *t = list
-                    ? put_read(x, TL_TYPED_ITEM, a, type, (int)b, (int)c)
-                    : tl_typing_set(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
+  tl_typed *t = list ? put_read(x, TL_TYPED_ITEM, a, type, (int)b, (int)c)
+                     : tl_typing_set(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
   t->dtype = (uint8_t)(tag >> 8);
   return TL_TYPING_GOES_ON;
 }
