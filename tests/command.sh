@@ -96,6 +96,11 @@ fn g(l) {\n  s = 0\n  while len(l) > 0 { x, l = pop(l); s += x }\n  s\n}
 print(g(f()))\n'
   run dis --native "$dir/script.tly"; expect 0 '^ +append ' 'dis --native: append'
   expect 0 ' = pop ' 'dis --native: pop'
+  text 'fn least(x) {\n  s = 0\n  for _ in 0..900 {\n    best, at = 1e9, 0
+    for i in 0..len(x) { if x[i] < best { best, at = x[i], i } }\n    s += at\n  }\n  s\n}
+print(least([3.0, 1.0, 2.0]))\n'
+  run dis --native "$dir/script.tly"; expect 0 'fif t[0-9]+ not < best' 'dis --native: a choice'
+  absent '^   [0-9]+d$' 'dis --native: no version for a literal that is only compared'
   text 'fn total(x) {\n  s = 0.5\n  for i in 0..len(x) { s += x[i] * 0.1 }\n  s\n}
 fn count(l) {\n  for i in 0..9000 { l[i & 1].a += 1 }\n  l\n}
 print(total(ones(5000)), count(((a: 1), (a: 2))))\n'
@@ -103,7 +108,7 @@ print(total(ones(5000)), count(((a: 1), (a: 2))))\n'
   expect 0 '^native total  entered at [0-9]+, line 3: [0-9]+ operations' 'dis --native: a unit'
   expect 0 ' = fload x.i.    exit [0-9]+$' 'dis --native: an item, and where it leaves'
   expect 0 ' = fmul t[0-9]+, 0.10000000000000001$' 'dis --native: a constant'
-  expect 0 ' = step t[0-9]+, t[0-9]+ -> [0-9]+' 'dis --native: a jump'
+  expect 0 ' = step t[0-9]+, 1 -> [0-9]+' 'dis --native: a jump, by a constant step'
   expect 0 ' = peek l.t[0-9]+..a    exit [0-9]+$' 'dis --native: a place'
   text '#:inplace\nk = 1\nfn total(f, n) {\n  s = 0\n  for i in 0..n { s += f(i) }\n  s\n}
 print(total(fn(x) = x * 2, 5000))\n'
