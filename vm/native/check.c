@@ -690,7 +690,7 @@ static bool begin_loop(checking *c, int32_t label) {
       return false;
     if (b >= 0)
       c->fixed |= UINT64_C(1) << b;
-    c->steps[ops[i].e == 1] |= every;
+    c->steps[ops[i].e >= 0] |= every;
   }
   return true;
 }

@@ -119,10 +119,8 @@ void tl_jit_read_item(emitter *e, const tl_typed *t, int items, int index,
 // whether the module owns it makes no difference. Leaves where it has another
 // tag. Takes T0.
 void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at);
-
 // The value of register a with its tag, as a slot at [base + at]. Takes T0.
 void tl_jit_put_item(emitter *e, const tl_typed *t, int base, int32_t at);
-
 // The results of a ROWRETURN to where callers look for them.
 void tl_jit_give_row(emitter *e, const tl_typed *t);
 

@@ -66,8 +66,8 @@ void tl_gen_guard(emitter *e, const tl_typed *t) {
 
 // The polls of as many iterations as there are, or as there is fuel for but for
 // one poll: they are counted down by the loop alone. Where that is none,
-// nothing has been written. As if an iteration had as many polls as the next
-// power of two, since a quotient takes longer than a short loop.
+// nothing has been written. An iteration counts as the next power of two, since
+// a quotient takes longer than a short loop.
 //
 //     T1 = (fuel - 1) / imm, at most b     fuel -= T1 imm   d = b - T1   b = T1
 void tl_gen_chunk(emitter *e, const tl_typed *t) {

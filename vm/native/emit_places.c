@@ -215,11 +215,10 @@ void tl_gen_item(emitter *e, const tl_typed *t) {
 // bit above 30: x86-64 copies bit 31 to those above it.
 void tl_jit_put_item(emitter *e, const tl_typed *t, int base, int32_t at) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
-  bool floats = is_float(t->a);
   TL_CHECK(tag >> 31 == 0);
   write_tag(e, tag, base, at);
-  write_payload(e, floats, tl_jit_get(e, t->a, floats ? 0 : T0), base,
-                payload_of((place){base, at}));
+  int a = tl_jit_get(e, t->a, is_float(t->a) ? 0 : T0);
+  write_payload(e, is_float(t->a), a, base, payload_of((place){base, at}));
 }
 
 // The value with its tag takes the place of what has no count; leaves where

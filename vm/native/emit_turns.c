@@ -229,7 +229,7 @@ static void exchange(emitter *e, pairs *p) {
 // The stride of number [i] of the pairs, in a register.
 static int get_stride(emitter *e, const turns *x, const pairs *p, int i) {
   if (p->by[i] == BY_STEP)
-    return get_int(e, x->step, T1);
+    return tl_jit_get(e, x->step->c, T1);
   read_word(e, T1, TL_SP, stride_at(e, p->by[i]));
   return T1;
 }
@@ -241,7 +241,9 @@ static void append_pair(emitter *e, const turns *x, pairs *p) {
     exchange(e, p);
     for (int i = 0; i < p->count; i++) {
       int to = e->reg[p->own[i]], from = turn == 0 ? p->with[i] : to;
-      if (p->by[i] != BY_NOTHING && (turn == 1 || from != to))
+      if (p->by[i] == BY_STEP && x->step->c < 0)
+        take_address(e, to, from, 1 + turn);
+      else if (p->by[i] != BY_NOTHING && (turn == 1 || from != to))
         take_item(e, to, from, get_stride(e, x, p, i), 1 + turn);
     }
   }
@@ -252,7 +254,8 @@ static void append_pair(emitter *e, const turns *x, pairs *p) {
 static bool append_pairs(emitter *e, turns *x, int turns) {
   pairs p = {.count = 0};
   int loans = x->loan_count, hidden = x->step->a, b = e->reg[x->step->b];
-  bool fits = add_own(&p, hidden, BY_STEP,
+  int by = x->is_read || x->step->c >= 0 ? BY_STEP : BY_NOTHING;
+  bool fits = add_own(&p, hidden, by,
                       x->is_read ? lend(e, x, TL_JIT_NONE) : e->reg[hidden]);
   for (int i = 0; i < (int)e->left_out; i++)
     fits = fits && add_own(&p, x->linear[i], i, lend(e, x, TL_JIT_NONE));
@@ -268,6 +271,8 @@ static bool append_pairs(emitter *e, turns *x, int turns) {
     if (sum >= 0 && add_own(&p, sum, BY_NOTHING, lend(e, x, TL_JIT_NONE)))
       set_constant(e, p.with[p.count - 1], 0);
   }
+  if (p.by[0] == BY_NOTHING)
+    add_int(e, e->reg[hidden], b);
   align_loop(e);
   uint32_t again = e->as.size;
   for (int i = 0; i < turns; i += 2) append_pair(e, x, &p);

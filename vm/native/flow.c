@@ -87,8 +87,7 @@ static bool fails(const tl_prototype *p, uint32_t pc) {
 // The slots that an error at each place drops, or keeps for its handler: they
 // have to be right in memory there, whether the code reads them or not. A unit
 // leaves before whatever may fail, so that the interpreter finds them there and
-// unwinds as ever.
-// The slots that handlers keep are [asked], too.
+// unwinds as ever. The slots that handlers keep are [asked], too.
 static void find_pinned(const tl_prototype *p, uint64_t *pinned,
                         uint64_t *asked) {
   for (uint32_t i = 0; i < p->range_count; i++) {

@@ -425,8 +425,7 @@ static void try_loop(tl_hoisting *x, int32_t head) {
   if (more > x->room || code->label_count + labels + 1 > code->label_capacity)
     return;
   x->room -= more;
-  at->slow = copy_label(code, head, -1);
-  code->labels[head].slow = at->slow;
+  code->labels[head].slow = at->slow = copy_label(code, head, -1);
   for (uint32_t i = 0; i < x->new.size; i++)
     if (x->new.ops[i].op == TL_TYPED_LABEL)
       code->labels[x->new.ops[i].to].slow =

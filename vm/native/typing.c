@@ -144,8 +144,7 @@ static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
     if (x->now[a + i] != (TL_TYPE_INT | TL_TYPE_WEAK))
       return TL_TYPING_LEAVES;
   tl_typing_poll(x);
-  bool by_one = x->flow->rounds[d->target] == (int32_t)x->pc &&
-                x->flow->by_one[d->target];
+  bool by_one = x->flow->by_one[d->target];
   tl_typed *t = tl_typing_put(x, TL_TYPED_STEP, (int)a, (int)a + 1,
                               by_one ? TL_JIT_NONE : (int)a + 2);
   t->type = TL_TYPE_INT | TL_TYPE_WEAK;
