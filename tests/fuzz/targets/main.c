@@ -30,6 +30,29 @@ static bool choose_target(int argc, char **argv) {
 
 #ifdef FUZZ_SEARCH
 
+// libFuzzer notes what strings each comparison met, which was a seventh of the
+// time of `script`: words come from dictionaries. Its own hooks come second.
+void __sanitizer_weak_hook_memcmp(void *, const void *, const void *, size_t,
+                                  int);
+void __sanitizer_weak_hook_strcmp(void *, const char *, const char *, int);
+void __sanitizer_weak_hook_strncmp(void *, const char *, const char *, size_t,
+                                   int);
+
+void __sanitizer_weak_hook_memcmp(void *at, const void *a, const void *b,
+                                  size_t nbytes, int order) {
+  (void)at, (void)a, (void)b, (void)nbytes, (void)order;
+}
+
+void __sanitizer_weak_hook_strcmp(void *at, const char *a, const char *b,
+                                  int order) {
+  (void)at, (void)a, (void)b, (void)order;
+}
+
+void __sanitizer_weak_hook_strncmp(void *at, const char *a, const char *b,
+                                   size_t nbytes, int order) {
+  (void)at, (void)a, (void)b, (void)nbytes, (void)order;
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 
