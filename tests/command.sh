@@ -372,6 +372,18 @@ text 'fn f(m :: `N * M * float64`) = sum(m, axis: 0)\nfn g(m :: `N * M * float64
 run explain --peak "$dir/script.tly"
 expect 0 'not known, in line 1, .*: sum needs memory of its own along' 'explain --peak: a reduction of columns'
 expect 0 '#:peak 8 . m.shape.0.$' 'explain --peak: a reduction of rows'
+text 'table = [[1.0, 2.0], [3.0, 4.0]]\nfn f(r) = exp(r.a)\nfn g(x :: `3 * 4 * float32`) = x + 1\nfn h(n) = zeros(n, dtype: `float32`)\nfn i(x :: `N * M * float64`) = x[..., 0] + 1\nfn j(x :: `N * float64`) {\n  try { y = exp(x) } catch e { y = x }\n  y\n}\nfn k(a :: `N * int64`) = float32(a) + bool(a) + float(a) + int(a)\nfn l(n) = zeros(n) + [1.5, 2][0] + table[0, 0]\nfn m(a :: `N * float64`) = cumulative_sum(clip(a, 0, 1))\nfn o(n) {\n  f = x => x + n\n  f(ones(n))\n}\nfn p(a :: `N * float64`) = twice(a) + twice(a)\nfn twice(a) = a + a\nfn q(a :: `T`, b :: `M * string`) = (a, b)\nprint(1)\n'
+run explain --peak "$dir/script.tly"
+expect 0 'not known, in line 2, .exp.r.a..: the shape of an operand' 'explain --peak: a field may be an array'
+expect 0 '#:peak 48$' 'explain --peak: lengths that a type says'
+expect 0 '#:peak 4 . n$' 'explain --peak: a dtype that is given'
+expect 0 'not known, in line 5, .x......0..' 'explain --peak: an ellipsis'
+expect 0 'not known, in line 7, .*: errors are caught' 'explain --peak: a handler'
+expect 0 '#:peak 22 . a.shape.0.$' 'explain --peak: conversions'
+expect 0 'not known, in line 11, `zeros' 'explain --peak: a variable of the module'
+expect 0 'not known, in line 15, `f.ones.n..`: in a function' 'explain --peak: a closure'
+expect 0 'the most in line 17, `twice.a. . twice.a.`: 8 . a.shape.0. there' 'explain --peak: calls that one pass takes in'
+expect 0 'not known, in line 19, .*: arrays in lists' 'explain --peak: a type that is no array'
 text 'fn f(n) {\n  x = ones(n)\n  float32(x * 2) + float32(1)\n}\nprint(sum(f(200000)))\n'
 run explain "$dir/script.tly"
 expect 0 'may: in one pass with .*; in place of x, which ends here' 'explain: what a variable has got from a call'
