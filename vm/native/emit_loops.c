@@ -27,7 +27,7 @@ static void guard_both(emitter *e, const tl_typed *t, int r) {
 // where that is no int64, or no iteration is left.
 static void last_value(emitter *e, const tl_typed *t) {
   move_int(e, T1, tl_jit_get(e, t->b + 1, T1));
-  count_down(e, T1);
+  count_down(e, T1, 1);
   tl_jit_jump_to(e, TL_CC_S, t->to);
   if (t->e < 0)
     tl_jit_jump_to(e, multiply_checked(e, T1, tl_jit_get(e, t->b + 2, T0)),

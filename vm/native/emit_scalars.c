@@ -164,7 +164,7 @@ void tl_gen_step(emitter *e, const tl_typed *t) {
   int a, b;
   if (!at_once) {
     b = tl_jit_get(e, t->b, T0);
-    count_down(e, b);
+    count_down(e, b, 1);
     tl_jit_put(e, t->b, b);
   }
   uint32_t over = at_once ? 0 : skip(e, TL_CC_E);
@@ -173,7 +173,7 @@ void tl_gen_step(emitter *e, const tl_typed *t) {
   tl_jit_put(e, t->a, a);
   if (at_once) {
     b = tl_jit_get(e, t->b, T0);
-    count_down(e, b);
+    count_down(e, b, 1);
     tl_jit_put(e, t->b, b);  // a move: the flags stay
     tl_jit_jump_to(e, TL_CC_NE, t->to);
     return;

@@ -190,11 +190,13 @@ static void end_linear(emitter *e, const turns *x) {
 // --- Pairs ------------------------------------------------------------------
 
 // What the second turn of a pair has registers of its own for. The first ones
-// go up by strides: number [i] says which, -1 is the step's, and NONE none.
+// go up by strides: number [i] says which, -1 is the step's, and NONE none. A
+// stride has a register while the processor has one to spare.
 typedef struct pairs {
   int own[2 * MOST_LENT], by[2 * MOST_LENT];
   int8_t with[2 * MOST_LENT];
   int count;
+  int strides[MOST_LEFT_OUT];  // TL_JIT_NONE: it is read from the frame
 } pairs;
 enum { BY_STEP = -1, BY_NOTHING = -2 };
 
@@ -230,6 +232,9 @@ static void exchange(emitter *e, pairs *p) {
 static int get_stride(emitter *e, const turns *x, const pairs *p, int i) {
   if (p->by[i] == BY_STEP)
     return tl_jit_get(e, x->step->c, T1);
+  int stride = p->strides[p->by[i]];
+  if (stride >= 0)
+    return stride;
   read_word(e, T1, TL_SP, stride_at(e, p->by[i]));
   return T1;
 }
@@ -271,13 +276,17 @@ static bool append_pairs(emitter *e, turns *x, int turns) {
     if (sum >= 0 && add_own(&p, sum, BY_NOTHING, lend(e, x, TL_JIT_NONE)))
       set_constant(e, p.with[p.count - 1], 0);
   }
+  for (int i = 0; i < (int)e->left_out; i++) {
+    p.strides[i] = lend(e, x, TL_JIT_NONE);
+    if (p.strides[i] >= 0)
+      read_word(e, p.strides[i], TL_SP, stride_at(e, i));
+  }
   if (p.by[0] == BY_NOTHING)
     add_int(e, e->reg[hidden], b);
   align_loop(e);
   uint32_t again = e->as.size;
   for (int i = 0; i < turns; i += 2) append_pair(e, x, &p);
-  add_constant(e, b, -turns);
-  compare_constant(e, b, 0);
+  count_down(e, b, turns);
   jump_back(e, TL_CC_NE, again);
   for (int i = sums; i < p.count; i++) add_int(e, e->reg[p.own[i]], p.with[i]);
   take_back(e, x, loans);
@@ -311,7 +320,7 @@ static void append_turns(emitter *e, turns *x) {
     return;
   }
   add_step(e, step, e->reg[step->a]);
-  count_down(e, b);
+  count_down(e, b, 1);
   test_multiple(e, b, turns);
   jump_back(e, TL_CC_NE, e->label_at[step->to]);
   compare_constant(e, b, 0);

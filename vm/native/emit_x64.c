@@ -444,6 +444,8 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
 void tl_jit_combine(emitter *e, const tl_typed *t, int in) {
   if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR)
     shift_by(e, t, in);
+  else if (t->c < 0 && is_immediate(t->imm))
+    tl_x64_ri(&e->as, sums[t->op].digit, in, (int32_t)t->imm);
   else
     tl_x64_rr(&e->as, TL_X64_W, sums[t->op].opcode, in, get_int(e, t, TL_CX));
 }

@@ -134,9 +134,9 @@ static inline void load_data(emitter *e, int to, int32_t op) {
   note_fix(e, FIX_DATA, op);
   tl_as_word(&e->as, (uint32_t)(TL_A64_LDR_D_NEAR | to));
 }
-// One less; equal where that is 0, signed where it is below.
-static inline void count_down(emitter *e, int to) {
-  tl_a64_sum(&e->as, TL_A64_SUBS, to, to, 1);
+// Less by so much; equal where that is 0, signed where it is below.
+static inline void count_down(emitter *e, int to, int by) {
+  tl_a64_sum(&e->as, TL_A64_SUBS, to, to, by);
 }
 // 8 bytes to the stack's end, and from it: str and ldr that move the stack's
 // pointer by 16.

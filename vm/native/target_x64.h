@@ -157,9 +157,9 @@ static inline void load_data(emitter *e, int to, int32_t op) {
   tl_x64_rip(&e->as, TL_X64_SD, 0x10, to);
   add_fix(e, FIX_DATA, op);
 }
-// One less; equal where that is 0, signed where it is below: dec.
-static inline void count_down(emitter *e, int to) {
-  tl_x64_rr(&e->as, TL_X64_W, 0xff, 1, to);
+// Less by so much; equal where that is 0, signed where it is below.
+static inline void count_down(emitter *e, int to, int by) {
+  tl_x64_ri(&e->as, 5, to, by);
 }
 // 8 bytes to the stack's end, and from it.
 static inline void push_word(emitter *e, int base, int32_t at) {
