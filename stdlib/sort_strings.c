@@ -2,7 +2,7 @@
 // the first eight bytes are sorted as a number, then each group whose bytes are
 // the same by the next eight. Small groups are sorted by insertion.
 //
-// Built for size.
+// Built for speed.
 
 #include "stdlib/arrays.h"
 #include "vm/kernels/kernels.h"

@@ -4,8 +4,6 @@
 // stack may not move. It is reserved at its full size when the VM opens, which
 // takes address space and no memory until it is used, and counted against the
 // VM's limit by the part that calls have reached.
-//
-// Built for size.
 
 #define _DEFAULT_SOURCE 1  // for anonymous mappings
 

@@ -5,8 +5,6 @@
 //     "key" in record           a key, not a value
 //     "ell" in "hello"          a part of the text
 //     none in x                 of missing values: whether one is missing
-//
-// Built for size.
 
 #include "vm/engine/short.h"
 #include "vm/index/select.h"
