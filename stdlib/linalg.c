@@ -270,7 +270,8 @@ static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
                         &s))
     return false;
   const size_t size = tl_itemsize(s.compute);
-  const size_t nbytes = (size_t)(s.rows * s.rows) * size;
+  // None for no matrices, whose rows may be any number.
+  const size_t nbytes = s.count == 0 ? 0 : (size_t)(s.rows * s.rows) * size;
   const double number = 1;
   tl_c128 one;
   tl_kernels()->cast[TL_FLOAT64][s.compute](&one, &number, 1);
