@@ -33,13 +33,13 @@ struct tl_observer {
   void (*alloc)(tl_vm *vm, const void *block, size_t nbytes);
   void (*free)(tl_vm *vm, const void *block, size_t nbytes);
   // Where vm->timed: the instruction that vm->frame stands at is over, or at
-  // least polls. Called for each by the counting loop, and at polls.
+  // least polls. Called for each where they are counted, and at polls.
   void (*step)(tl_vm *vm);
   // At a poll, where the host has asked what the run is at.
   void (*progress)(tl_vm *vm);
-  // Where vm->debug is there, in the counting loop: vm->frame stands before its
-  // instruction. Returns whether the run is to end there, which is asked of
-  // instructions that can fail alone.
+  // Where vm->debug is there, for each that is counted: vm->frame stands before
+  // it. Returns whether the run is to end there, which is asked of instructions
+  // that can fail alone.
   bool (*before)(tl_vm *vm);
   // Likewise: an error was raised in vm->frame, whose slots are as they were.
   void (*raised)(tl_vm *vm);

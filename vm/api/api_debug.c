@@ -60,8 +60,8 @@ void tl_debug_close(tl_vm *vm) {
   tl_host_free(vm, d, sizeof *d);
 }
 
-// A debugger takes the counting loop, since that alone has the observer's
-// calls. Frames that run already stay in the loop that they are in, hence the
+// A debugger has instructions counted, since the observer is called there
+// alone. Whether they are is asked where the dispatch loop begins: hence the
 // refusal (kind host) while a script runs.
 tally_status tally_debug(tally_vm *vm, tally_debug_hook *hook, void *context) {
   TL_ENTER(vm);

@@ -1,15 +1,15 @@
 // Following a run for a debugger: which lines, calls, returns and errors it
 // comes by, the frames under way, and which of their variables have a value.
 //
-//     counting loop ── before ──▶ debug.c ── tell ──▶ vm/api/api_debug.c ─▶
-//     host
-//                   ── raised ──▶
+//     counting.c ── before ──▶ debug.c ── tell ──▶ vm/api/api_debug.c ─▶ host
+//     unwind.c   ── raised ──▶
 //
-// Where nothing is counted the loop does none of this. Code that is compiled while somebody
-// debugs has no fused regions, and its variables live until their function
-// ends (compiler/lower_function.c); functions of the library are passed over.
-// Whether a slot has a value at an instruction is the verifier's knowledge: it
-// is asked again where somebody looks, and nothing is noted while the run goes.
+// Where nothing is counted the loop does none of this. Code that is compiled
+// while somebody debugs has no fused regions, and its variables live until
+// their function ends (compiler/lower_function.c); functions of the library are
+// passed over. Whether a slot has a value at an instruction is the verifier's
+// knowledge: it is asked again where somebody looks, and nothing is noted while
+// the run goes.
 #pragma once
 
 #include "vm/bytecode/function.h"

@@ -1,6 +1,6 @@
 // What each instruction did with its operands, for `tally explain`: a hash
-// table by address, in the host's memory. While it records, the counting loop
-// runs, which says before each instruction where it stands.
+// table by address, in the host's memory. While it records, instructions are
+// counted, and before each one it is said where it stands.
 
 #include "vm/bytecode/module.h"
 #include "vm/observe/rejection.h"

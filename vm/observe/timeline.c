@@ -305,8 +305,8 @@ static void note_foreign(tl_vm *vm, const tl_type_count *count) {
 
 // --- Beginning and end ------------------------------------------------------
 
-// Begins a recording: the counting loop has to run, since that alone says where
-// it stands. The host's allocator is called directly, here and for all records:
+// Begins a recording: instructions are counted, since each says there where it
+// stands. The host's allocator is called directly, here and for all records:
 // what watches memory should not be in the picture. False: no memory, and
 // nothing has changed.
 //
