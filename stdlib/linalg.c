@@ -271,7 +271,7 @@ static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   const size_t size = tl_itemsize(s.compute);
   // None for no matrices, whose rows may be any number.
-  const size_t nbytes = s.count == 0 ? 0 : (size_t)(s.rows * s.rows) * size;
+  const size_t nbytes = (size_t)(s.count > 0 ? s.rows * s.rows : 0) * size;
   const double number = 1;
   tl_c128 one;
   tl_kernels()->cast[TL_FLOAT64][s.compute](&one, &number, 1);

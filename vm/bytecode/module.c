@@ -444,10 +444,9 @@ tl_slot tl_module_member(tl_vm *vm, const tl_module *module,
 }
 
 // The library's function in Tally becomes a variable of the module where it is
-// named for the first time. *out is unset where there is none.
+// named for the first time. *out, which is unset, stays so where there is none.
 static bool load_member(tl_vm *vm, tl_module *module, const tl_string *name,
                         tl_slot *out) {
-  *out = tl_unset();
   if (module->builtin == NULL ||
       tl_embedded_member(vm->library, module->builtin, name->text) == NULL)
     return true;
