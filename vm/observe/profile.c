@@ -3,8 +3,8 @@
 // A thread of its own says every half millisecond that a sample is due. That is
 // seen before the next instruction, which is counted, and by machine code and
 // long kernels at their next poll, and the time since the last sample goes to
-// the line under way: to the one that took long, even where a single kernel took
-// a hundred of these intervals.
+// the line under way: to the one that took long, even where a single kernel
+// took a hundred of these intervals.
 //
 //     clock thread ── due ──▶ tl_profile_step ──▶ seconds of a place
 //     vm/memory ── alloc ───▶ tl_profile_alloc ─▶ bytes of it
