@@ -29,13 +29,10 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value);
 // What is not there yet, as the key of a record, cannot be put back: from whole
 // on the places are written once more, and the old values of the variables are
 // kept until all are. This costs a copy of each variable that is changed.
-enum { MANY = 16 };  // more places than a statement writes
 
 // Whether each place can be put back whatever the others had: those of one
 // variable are equally deep, so none is within what another one replaces.
 static bool are_apart(const tl_target_place *places, uint32_t count) {
-  if (count > MANY)
-    return false;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < i; k++)
       if (places[k].variable == places[i].variable &&
@@ -67,6 +64,18 @@ static void set_each(tl_lower *l, const tl_target_place *places, uint32_t n,
   }
 }
 
+// Whether the items of an index select what has the shape that the step
+// selects: they are values and whole axes at the same places.
+static bool is_fit(const tl_ast_step *step, const tl_ast_item *items,
+                   uint32_t count) {
+  bool alike = step->count == count;
+  for (uint32_t i = 0; alike && i < count; i++)
+    alike = step->items[i].kind == items[i].kind &&
+            items[i].kind <= TL_AST_ITEM_SLICE && items[i].start == NULL &&
+            items[i].stop == NULL && items[i].step == NULL;
+  return alike;
+}
+
 // Whether items of one variable change places, x[i], x[j] = x[j], x[i]: what
 // came out of it fits back in, so nothing has to be undone.
 static bool is_swap(const tl_target *target, const tl_ast *value) {
@@ -75,9 +84,11 @@ static bool is_swap(const tl_target *target, const tl_ast *value) {
     const tl_ast *v = value->items.items[i];
     // Every target and every value is an item of the first target's variable.
     if (t->kind != TL_TARGET_PLACE || t->step_count != 1 ||
-        t->name != target->targets[0].name || v->kind != TL_AST_INDEX ||
+        t->name != target->targets->name || v->kind != TL_AST_INDEX ||
         v->index.object->kind != TL_AST_NAME ||
-        v->index.object->name.name != t->name)
+        v->index.object->name.name != t->name ||
+        !is_fit(target->targets->steps, t->steps->items, t->steps->count) ||
+        !is_fit(target->targets->steps, v->index.items, v->index.count))
       return false;
   }
   return true;
@@ -113,10 +124,8 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
                        int32_t first, bool is_swap) {
   tl_target_place *places =
       TL_ARENA_ARRAY(l->b->arena, tl_target_place, (size_t)count + 1);
-  if (places == NULL)
-    return;
   int32_t *values = TL_ARENA_ARRAY(l->b->arena, int32_t, 3 * (size_t)count + 1);
-  if (values == NULL)
+  if (places == NULL || values == NULL)
     return;
   uint32_t n = 0;
   for (uint32_t i = 0; i < count; i++)
