@@ -151,8 +151,7 @@ static bool inherit_within(const tl_slot *x, tl_slot *y, int64_t *from,
 // Whether y took over a count from x or from within it; *from as above.
 static __attribute__((noinline)) bool inherit(tl_vm *vm, const tl_slot *x,
                                               tl_slot *y, int64_t *from) {
-  enum { FIRST = 64 };
-  int left = FIRST;
+  int left = 4 * FEW;
   if (!inherit_within(x, y, from, &left))
     return false;
   // If counts of y's own items were given away earlier, y may not go on

@@ -337,8 +337,8 @@ tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 }
 
 // The region at [ins] is tried as it was the last time, without a look at the
-// operation. Where it does not run, or ends before, the rest is done one by
-// one; where something else is in the way the unit leaves at that.
+// operation. Where it does not run its instructions are done one by one; where
+// it ends elsewhere, or something else is in the way, the unit leaves at that.
 tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t words) {
   tl_frame *frame = vm->frame;
   const tl_prototype *p = frame->function;

@@ -104,7 +104,6 @@ void tl_debug_raised(tl_vm *vm) {
   if (d->told || vm->paused || vm->error.is_final ||
       vm->error.message_size == 0)
     return;
-  const bool caught = is_caught(vm);
   tl_pending_error error;
   tl_error_aside(vm, &error);
   tally_debug_info info = {.event = TALLY_DEBUG_RAISE,
@@ -114,7 +113,7 @@ void tl_debug_raised(tl_vm *vm) {
                            .line = (int)tl_debug_line(vm->frame),
                            .kind = tl_pending_kind(&error),
                            .message = error.message,
-                           .caught = caught};
+                           .caught = is_caught(vm)};
   if (!d->tell(vm, &info, tl_none()))
     d->ending = true;
   tl_error_resume(vm, &error);

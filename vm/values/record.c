@@ -328,8 +328,7 @@ int64_t tl_record_find(tl_record *record, const tl_string *key) {
     if (record->fields[i].key.word == tl_key_of_string(key).word)
       return i;
   for (int64_t i = 0; i < record->length; i++)
-    if (tl_key_is_string(record->fields[i].key) &&
-        tl_string_equal(tl_key_string(record->fields[i].key), key))
+    if (is_string(record->fields[i].key, key))
       return i;
   return -1;
 }
