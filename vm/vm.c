@@ -1,5 +1,7 @@
 // What a VM may do beyond itself, and its door to the host's output:
 // capabilities are tested here, and text goes to the host's write hook.
+//
+// Built for size.
 
 #include "vm/vm.h"
 

@@ -1,6 +1,8 @@
 // Mappings of memory: what memory.c makes large blocks of. Begins on a huge
 // page's boundary, and asks the system for huge pages, since touching small
 // ones for the first time costs more than the arithmetic on them.
+//
+// Built for size.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1  // for madvise, mremap and anonymous mappings
 #endif
