@@ -326,14 +326,14 @@ static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span,
 
 // m, m.x = v: names are written last, so what the part gets would be lost.
 static void refuse_lost(tl_resolver *r, const tl_target *all) {
-  const tl_target *end = all->targets + all->count;
-  for (const tl_target *part = all->targets; part < end; part++)
-    for (const tl_target *t = all->targets; t < part && part->steps; t++)
-      if (t->name == part->name && t->kind == TL_TARGET_NAME)
-        tl_diagnose(r->diagnostics, TALLY_ERR_NAME, part->name_span,
+  const tl_target *of = all->targets;
+  for (uint32_t i = 0; i < all->count; i++)
+    for (uint32_t k = 0; k < i && of[i].steps; k++)
+      if (of[k].name == of[i].name && of[k].kind == TL_TARGET_NAME)
+        tl_diagnose(r->diagnostics, TALLY_ERR_NAME, of[i].name_span,
                     "%s is assigned here, too, so this is lost: assign the "
                     "part in a line below",
-                    part->name->text);
+                    of[i].name->text);
 }
 
 // A variable of the scope that the walk is in, which what opens it has bound,
