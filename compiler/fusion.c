@@ -7,7 +7,6 @@
 //
 //   fusion.c         runs, and the units in them; calls of small functions
 //   fusion_groups.c  units that run together, each with a result of its own
-#include "compiler/stages.h"
 
 #include "compiler/fusion_internal.h"
 #include "vm/observe/in_place_contract.h"

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 
-#include "compiler/ast_walk.h"
 #include "compiler/lower.h"
 #include "vm/embedded.h"
 #include "vm/elementwise.h"

@@ -4,8 +4,6 @@
 //     tl_doc_html, tl_doc_ask
 //       call_program      opens the program and calls a function of it
 
-#include "repl/doc.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

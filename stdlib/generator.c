@@ -14,7 +14,6 @@
 #include <time.h>
 
 #include "stdlib/families.h"
-#include "vm/host.h"
 
 // --- Keys -------------------------------------------------------------------
 

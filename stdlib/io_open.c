@@ -5,7 +5,6 @@
 
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "vm/host.h"
 
 // Bytes that are read at once: a call of the system costs little beside it.
 enum { PIECE = 1 << 16 };

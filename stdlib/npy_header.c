@@ -8,7 +8,6 @@
 
 #include "stdlib/npy_header.h"
 
-#include "stdlib/arrays.h"
 #include "vm/bytecode/module.h"
 
 enum {

@@ -12,9 +12,7 @@
 
 #include <stdio.h>
 
-#include "stdlib/arrays.h"
 #include "vm/types/layout.h"
-#include "vm/values/list.h"
 
 // --- Dtypes -----------------------------------------------------------------
 

@@ -4,7 +4,6 @@
 // Each takes what it is given on every path, so that a built-in can end with it
 // whether or not what came before went well.
 
-#include "stdlib/arrays.h"
 #include "stdlib/shared.h"
 #include "vm/bytecode/module.h"
 

@@ -4,7 +4,6 @@
 //
 // Built for speed.
 
-#include "stdlib/arrays.h"
 #include "vm/kernels/kernels.h"
 #include "vm/poll.h"
 #include "vm/array/string_item.h"

@@ -9,7 +9,6 @@
 //
 // Built for size.
 
-#include "vm/array/element.h"
 #include "vm/array/reuse.h"
 #include "vm/kernels/kernels.h"
 #include "vm/array/range.h"

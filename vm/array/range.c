@@ -7,7 +7,6 @@
 #include "vm/array/range.h"
 
 #include "vm/array/array.h"
-#include "vm/vm.h"
 
 // The number of items. Computed without a sign: the distance of two int64 fits
 // in 64 bits only so.

@@ -5,7 +5,6 @@
 // Built for speed.
 #include "vm/events.h"
 #include "vm/interp/handlers.h"
-#include "vm/bytecode/opcodes.h"
 
 // Counts one operand: whether its count was known when compiled (virtual) or is
 // a bit of its slot (embedded), and whether it was moved or borrowed here.

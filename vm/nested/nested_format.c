@@ -1,7 +1,6 @@
 // Nested arrays as text: what print writes, items one by one.
 #include "vm/text/format_internal.h"
 #include "vm/nested/indexed.h"
-#include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 
 enum { EDGE = 3 };  // items shown at each end of an axis that is elided

@@ -1,5 +1,4 @@
 // Rows of different lengths over one row of items. See ragged.h.
-#include "vm/nested/forms.h"
 #include "vm/nested/ragged.h"
 
 #include <inttypes.h>

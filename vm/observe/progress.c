@@ -10,7 +10,6 @@
 //
 // Built for size.
 #include "vm/interp/interp.h"
-#include "vm/observe/watch.h"
 
 enum { FRAMES = 64, AHEAD = 32 };
 
