@@ -363,12 +363,11 @@ bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s) {
 // can carry this one here.
 bool tl_arg_array_at(tl_vm *vm, const char *function, tl_slot s, int64_t i,
                      tl_slot *out) {
-  char what[TL_DESCRIBE];
   if (!tl_is_array(s) && !tl_is_scalar(s) && !tl_is_range(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s: item %lld of the arrays must be an array or a number, "
                    "not %s%s",
-                   function, (long long)i, tl_describe(s, what, sizeof what),
+                   function, (long long)i, tl_described(vm, s),
                    tl_plain_hint(s));
   if (!tl_as_array(vm, function, s, out))
     return false;

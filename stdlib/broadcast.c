@@ -45,11 +45,10 @@ static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int k = 0; fits && k < tl_ndim(x); k++)
     fits = tl_shape(x)[k] == 1 || tl_shape(x)[k] == shape[skip + k];
   if (!fits) {
-    char what[TL_DESCRIBE], to[TL_SHAPE_TEXT];
+    char to[TL_SHAPE_TEXT];
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "broadcast_to: %s does not broadcast to %s",
-                   tl_describe(args[0], what, sizeof what),
-                   tl_shape_text(ndim, shape, to));
+                   tl_described(vm, args[0]), tl_shape_text(ndim, shape, to));
   }
   return broadcast_view(vm, &args[0], ndim, shape, out);
 }

@@ -217,9 +217,7 @@ static bool joined(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // A value's type as messages have it.
 static bool shown(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  char type[TL_DESCRIBE];
-  return tl_string_give(
-      tl_string_from(vm, tl_describe(args[0], type, sizeof type)), out);
+  return tl_string_give(tl_string_from(vm, tl_described(vm, args[0])), out);
 }
 
 // A value on one line, strings in quotes; arrays and lists of more than limit

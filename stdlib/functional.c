@@ -476,7 +476,7 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
     shape[i] = i < tl_ndim(a) ? tl_shape(a)[i] : 1;
     strides[i] = i < tl_ndim(a) ? tl_strides(a)[i] : 0;
   }
-  tl_slot borrowed = {.tag = tl_array_tag(a), .array = (tl_array *)a};
+  tl_slot borrowed = tl_lend_array(a);
   return tl_view(vm, &borrowed, a->data, ndim, shape, strides, out);
 }
 
@@ -486,16 +486,11 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
 //   b (4, 5)     (      4, 5)     result (2, 3, 4, 5)
 static bool outer_op(tl_vm *vm, tl_op op, const tl_array *a, const tl_array *b,
                      tl_slot *out) {
-  tl_slot wide, operands[2], result;
+  tl_slot wide;
   if (!widen(vm, a, b, &wide))
     return false;
-  operands[0] = tl_borrow(wide);
-  operands[1] = (tl_slot){.tag = tl_array_tag(b), .array = (tl_array *)b};
-  bool ok = tl_elementwise(vm, op, operands, &result);
-  tl_drop(vm, wide);
-  if (ok)
-    *out = result;
-  return ok;
+  tl_slot operands[] = {tl_borrow(wide), tl_lend_array(b)};
+  return tl_drop_after(vm, tl_elementwise(vm, op, operands, out), &wide);
 }
 
 // outer(a, b, f).

@@ -111,13 +111,11 @@ static bool go_on(tl_vm *vm, tl_list *source, tl_arrays *parts, int64_t length,
 // false, so that a check can end with it.
 static bool parts_differ(tl_vm *vm, const char *function,
                          const tl_arrays *parts, int64_t i) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "%s: array 0 is %s and array %lld is %s; "
                  "their shapes do not fit",
-                 function, tl_describe(parts->items[0], left, sizeof left),
-                 (long long)i,
-                 tl_describe(parts->items[i], right, sizeof right));
+                 function, tl_described(vm, parts->items[0]), (long long)i,
+                 tl_described(vm, parts->items[i]));
 }
 
 // Checks that all shapes are that of the first, but along [axis] (-1: none).

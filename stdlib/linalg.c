@@ -41,13 +41,12 @@ static bool is_inexact(tl_dtype dtype) {
 // Fails (kind shape) with the argument's type.
 static bool wrong_shape(tl_vm *vm, const char *function, const char *name,
                         bool square, tl_slot s) {
-  char what[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  square ? "%s: %s must be a square matrix or a stack of "
                           "such, not %s"
                         : "%s: %s must be a matrix or a stack of such (two "
                           "axes or more), not %s",
-                 function, name, tl_describe(s, what, sizeof what));
+                 function, name, tl_described(vm, s));
 }
 
 // Shapes and the result's dtype, without the items.
@@ -310,11 +309,9 @@ typedef struct equations {
 
 // Fails (kind shape) with both types.
 static bool do_not_fit(tl_vm *vm, const equations *e, tl_slot a, tl_slot b) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "%s: x1 is %s and x2 %s, which do not fit", e->function,
-                 tl_describe(a, left, sizeof left),
-                 tl_describe(b, right, sizeof right));
+                 tl_described(vm, a), tl_described(vm, b));
 }
 
 // The result's stack: that of both broadcast; a vector has none.

@@ -174,11 +174,9 @@ static bool append_items(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Says what it was about, and not how the items are joined.
 static bool fail_shape_of_item(tl_vm *vm, const tl_slot *args) {
-  char xs[TL_DESCRIBE], value[TL_DESCRIBE];
   tl_error_clear(vm);
   return tl_fail(vm, TALLY_ERR_SHAPE, "append: value, %s, is no item of xs, %s",
-                 tl_describe(args[1], value, sizeof value),
-                 tl_describe(args[0], xs, sizeof xs));
+                 tl_described(vm, args[1]), tl_described(vm, args[0]));
 }
 
 // To a list in place, where it has room and no other owner, as nearly all have.
@@ -219,10 +217,9 @@ static bool append(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *hint = tl_is_record(args[0])   ? " (put sets a record's field)"
                      : tl_is_string(args[0]) ? " (+ joins strings)"
                                              : "";
-  char what[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "append: xs must be a list or an array, not %s%s",
-                 tl_describe(args[0], what, sizeof what), hint);
+                 tl_described(vm, args[0]), hint);
 }
 
 // --- insert and pop ---------------------------------------------------------

@@ -341,7 +341,6 @@ static int find_node(const graph *g, const tl_object *object) {
 static int add_node(graph *g, tl_slot value, const char *owner, int level) {
   const int at = (int)g->nodes->length;
   const bool is_root = owner != NULL;
-  char type[TL_DESCRIBE];
   if (at == NODES) {
     g->has_more = true;
     return -1;
@@ -351,7 +350,7 @@ static int add_node(graph *g, tl_slot value, const char *owner, int level) {
   tl_record *record = tl_record_new(g->vm, 5);
   tl_record_put(g->vm, &record, "is_root", tl_bool(is_root));
   tl_record_put_text(g->vm, &record, "label",
-                     is_root ? owner : tl_describe(value, type, sizeof type));
+                     is_root ? owner : tl_described(g->vm, value));
   tl_record_put_int(g->vm, &record, "level", (uint64_t)(int64_t)level);
   tl_record_put_int(g->vm, &record, "count", is_root ? 0 : value.object->count);
   tl_record_put_int(g->vm, &record, "bytes",
@@ -432,10 +431,9 @@ static bool build(tl_vm *vm, tl_slot value, int64_t depth, tl_slot *out) {
 // memory.graph(x, depth, form): the graph is found here, and drawn in Tally.
 static bool draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_counted(args[0])) {
-    char type[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "memory.graph: nothing refers to %s by a count",
-                   tl_describe(args[0], type, sizeof type));
+                   tl_described(vm, args[0]));
   }
   tl_slot given[2] = {tl_none(), tl_borrow(args[2])};
   if (!build(vm, args[0], args[1].i, &given[0]))

@@ -8,7 +8,6 @@
 
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
-#include "vm/host.h"
 #include "vm/nested/nested.h"
 #include "vm/observe/reach.h"
 #include "vm/observe/references.h"
@@ -115,11 +114,10 @@ static bool list_view(void *context, const tl_reference *r) {
       tl_value_shown(r->to) >= tl_value_held(r->to) ||
       tl_reach_has(&t->kept, &tl_array_owner(r->to.array)->head))
     return true;
-  char type[TL_DESCRIBE];
   tl_record *record = tl_record_new(t->kept.vm, 4);
   tl_record_put_text(t->kept.vm, &record, "place", r->name);
   tl_record_put_text(t->kept.vm, &record, "type",
-                     tl_describe(r->to, type, sizeof type));
+                     tl_described(t->kept.vm, r->to));
   tl_record_put_int(t->kept.vm, &record, "shows",
                     (uint64_t)tl_value_shown(r->to));
   tl_record_put_int(t->kept.vm, &record, "holds",

@@ -45,9 +45,7 @@ static bool choose(tl_vm *vm, tl_slot mask, tl_slot value, tl_slot items,
   const tally_status kind = vm->error.status;
   if (kind != TALLY_ERR_TYPE && kind != TALLY_ERR_SHAPE)
     return false;
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
-  tl_describe(x, left, sizeof left);
-  tl_describe(value, right, sizeof right);
+  const char *left = tl_described(vm, x), *right = tl_described(vm, value);
   tl_error_clear(vm);
   return tl_fail(vm, kind, "what is missing in %s cannot be filled from %s%s",
                  left, right,

@@ -421,9 +421,8 @@ static bool write_plain(tl_vm *vm, tl_text *text, tl_slot s) {
   }
   if (tl_is_string(s))
     return write_string(text, s.string->text, s.string->length);
-  char what[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "a %s cannot be written",
-                 tl_describe(s, what, sizeof what));
+                 tl_described(vm, s));
 }
 
 // --- Nests ------------------------------------------------------------------

@@ -229,10 +229,9 @@ static void write_array(tl_text *text, const tl_array *a) {
 // run to run.
 static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot s = args[0];
-  char type[TL_DESCRIBE];
   tl_text text;
   tl_text_open(&text, vm);
-  tl_text_puts(&text, tl_describe(s, type, sizeof type));
+  tl_text_puts(&text, tl_described(vm, s));
   if (!is_counted(s)) {
     tl_text_puts(&text, ": in its slot, not counted");
   } else {

@@ -223,12 +223,10 @@ bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
   if (tl_is_list(call->axis) || tl_is_array(call->axis) || call->keepdims)
     return reduce_axes(vm, call, x, out);
   if (!rows && !option && !tl_is_form(*x, TL_FORM_GRID)) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s: structs have no %s: reduce a field of %s, as in "
                    "%s(p.x)",
-                   call->name, call->name, tl_describe(*x, text, sizeof text),
-                   call->name);
+                   call->name, call->name, tl_described(vm, *x), call->name);
   }
   if (!tl_is_none(call->axis) &&
       !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(*x), 0, &axis))

@@ -120,11 +120,10 @@ static tl_type *file_type(tl_vm *vm, const char *function, tl_slot column,
   if (numbers || tl_is_form(column, TL_FORM_STRUCT))
     return tl_type_below(vm, column, 1);
   if (!is_text(column)) {
-    char what[TL_DESCRIBE];
     tl_fail(vm, TALLY_ERR_TYPE,
             "%s: the field %s is %s, which a .npy file does not have: numbers, "
             "bools, a string, structs of them",
-            function, name->text, tl_describe(column, what, sizeof what));
+            function, name->text, tl_described(vm, column));
     return NULL;
   }
   const tl_array *a = column.array;

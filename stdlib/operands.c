@@ -9,10 +9,8 @@
 
 // Fails (kind type): the two have no common dtype.
 static bool mixed(tl_vm *vm, const char *function, tl_slot a, tl_slot b) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s and %s have no common type",
-                 function, tl_describe(a, left, sizeof left),
-                 tl_describe(b, right, sizeof right));
+                 function, tl_described(vm, a), tl_described(vm, b));
 }
 
 // The dtype of a value's items; other values than arrays, scalars and ranges

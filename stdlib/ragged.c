@@ -167,11 +167,10 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_in_module(vm, "inner/nested", "pad_structs", 2, args, out);
   if (!tl_has_fields(values) &&
       (!tl_is_array(values) || tl_ndim(values.array) != 1)) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "pad_rows: rows of plain items have places to be missing, "
                    "not rows of %s",
-                   tl_describe(content, text, sizeof text));
+                   tl_described(vm, content));
   }
   const bool texts = tl_dtype_of(values) == TL_STRING;
   if (!tl_is_none(fill) && tl_is_array(content) && tl_is_string(fill) != texts)

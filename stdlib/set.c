@@ -229,9 +229,8 @@ static bool find_members(tl_vm *vm, tl_slot queries, const tl_array *items,
                          &is);
   }
   tl_array_drop(vm, found);
-  tl_slot all = {.tag = tl_array_tag(items), .array = (tl_array *)items};
   return ok && among(vm, tl_dtype_is_complex(dtype) ? "among" : "among_sorted",
-                     queries, all, invert, out);
+                     queries, tl_lend_array(items), invert, out);
 }
 
 // isin(x1, x2, invert): both in their common dtype, so that 1 is in [1.0]. A

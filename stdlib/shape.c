@@ -45,12 +45,11 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
     return true;
   // Either there are too many or too few items, or no length fits for -1: one
   // message with the type and the shape asked for says which.
-  tl_slot from = {.tag = tl_array_tag(x), .array = (tl_array *)x};
-  char what[TL_DESCRIBE], to[TL_SHAPE_TEXT];
+  char to[TL_SHAPE_TEXT];
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "reshape: %s has %lld items, which do "
                  "not fill %s",
-                 tl_describe(from, what, sizeof what), (long long)x->size,
+                 tl_described(vm, tl_lend_array(x)), (long long)x->size,
                  tl_shape_text(ndim, shape, to));
 }
 
@@ -208,7 +207,7 @@ static bool roll_blocks(tl_vm *vm, tl_array *a, tl_array *x,
       else
         from += head * tl_strides(x)[k];
     }
-    tl_slot base = {.tag = tl_array_tag(x), .array = x}, part;
+    tl_slot base = tl_lend_array(x), part;
     if (!tl_view(vm, &base, from, ndim, shape, tl_strides(x), &part))
       return false;
     bool ok = tl_assign_part(vm, a, to, ndim, shape, tl_strides(a), part.array);

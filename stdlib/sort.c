@@ -46,11 +46,10 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
     return tl_in_tally(vm, "sort_rows", 3, given, out);
   if (option && tl_value_ndim(args[0]) == 1)
     return tl_in_tally(vm, "sort_present", 3, given, out);
-  char text[TL_DESCRIBE];
   return tl_fail(
       vm, TALLY_ERR_TYPE,
       "%s: %s has no order: one axis of numbers or strings has%s", name,
-      tl_describe(args[0], text, sizeof text),
+      tl_described(vm, args[0]),
       tl_has_fields(args[0]) ? "; sort_by(p, \"x\") sorts by a field" : "");
 }
 

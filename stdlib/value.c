@@ -506,13 +506,12 @@ static bool error(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // its own: an array has no single truth.
 static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_bool(args[0])) {
-    char what[TL_DESCRIBE];
     // The usual mistake is a comparison of arrays.
     const char *hint = tl_is_array(args[0]) ? "; write all(…) or any(…)" : "";
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "assert: condition must be a bool, not "
                    "%s%s",
-                   tl_describe(args[0], what, sizeof what), hint);
+                   tl_described(vm, args[0]), hint);
   }
   *out = tl_none();
   if (args[0].i)

@@ -56,10 +56,9 @@ static const tl_array *items_of_target(tl_vm *vm, tl_slot target) {
   if (tl_is_array(target) && tl_ndim(target.array) > 0 &&
       tl_array_dtype(target.array) != TL_STRING)
     return target.array;
-  char text[TL_DESCRIBE];
   tl_fail(vm, TALLY_ERR_TYPE,
           "pointers point into an array of numbers or structs, not into %s",
-          tl_describe(target, text, sizeof text));
+          tl_described(vm, target));
   return NULL;
 }
 

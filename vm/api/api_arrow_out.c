@@ -36,11 +36,10 @@ typedef struct array_record {
 
 // The error of a value that has no Arrow form.
 static bool fail_out(tl_vm *vm, tl_slot got) {
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "Arrow takes arrays of one dimension, ragged and categorical "
                  "ones, matrices, and records of those: got %s",
-                 tl_describe(got, text, sizeof text));
+                 tl_described(vm, got));
 }
 
 // Arrow's release function: children first, then the record.

@@ -258,12 +258,11 @@ static bool has_whole_strides(const tl_array *a) {
 // Arrays of strings and nested ones fail (kind type). The copy of an array
 // whose strides are no whole items is the export's own.
 static exported *export(tl_vm *vm, tl_slot value, dl_tensor *tensor) {
-  char text[TL_DESCRIBE];
   bool is_array = tl_is_array(value) && tl_array_dtype(value.array) < TL_STRING;
   if (!is_array && !tl_is_scalar(value)) {
     tl_fail(vm, TALLY_ERR_TYPE,
             "DLPack takes numbers and arrays of them: got %s",
-            tl_describe(value, text, sizeof text));
+            tl_described(vm, value));
     return NULL;
   }
   // Such strides cannot be said in items, so the array is copied.

@@ -161,10 +161,9 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
 
 // Kind type: "the host asks for an array, and the value is string".
 tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {
-  char text[TL_DESCRIBE];
   return tl_report_fail(vm, TALLY_ERR_TYPE,
                         "the host asks for %s, and the value is %s", wanted,
-                        tl_describe(got, text, sizeof text));
+                        tl_described(vm, got));
 }
 
 // As tl_asked; a single pointer is the number that it refers to.

@@ -183,7 +183,7 @@ static bool spell_holder(tl_vm *vm, tl_slot value, char *out, size_t size) {
 // more is added, as the walk over handles cannot be stopped.
 static void put_left(void *context, tl_slot value) {
   left *l = context;
-  char type[TL_DESCRIBE], owner[120];
+  char owner[120];
   bool heap = tl_is_heap(value);
   if (!l->ok)
     return;
@@ -192,8 +192,7 @@ static void put_left(void *context, tl_slot value) {
   if (!l->ok)
     return;
   tl_record *record = tl_record_new(l->vm, 4);
-  tl_record_put_text(l->vm, &record, "type",
-                     tl_describe(value, type, sizeof type));
+  tl_record_put_text(l->vm, &record, "type", tl_described(l->vm, value));
   tl_record_put_int(l->vm, &record, "bytes", heap ? value.object->nbytes : 0);
   tl_record_put_text(l->vm, &record, "owner", owner);
   tl_record_put(l->vm, &record, "made",
@@ -269,7 +268,6 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
 tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
   TL_ENTER(vm);
   tl_slot s;
-  char text[TL_DESCRIBE];
   if (!tl_handle_get(vm, function, &s))
     return tl_report(vm);
   if (vm->native_depth == 0)
@@ -278,7 +276,7 @@ tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
     return write_listing(vm, tl_function_prototype(s)->unit,
                          tl_function_prototype(s));
   tl_fail(vm, TALLY_ERR_TYPE, "a listing needs a script's function: got %s",
-          tl_describe(s, text, sizeof text));
+          tl_described(vm, s));
   return tl_report(vm);
 }
 

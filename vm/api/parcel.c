@@ -344,7 +344,6 @@ static void pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
 // A value that is no array, by its kind.
 static void pack_object(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   bool unique = tl_is_unique(*s);
-  char text[TL_DESCRIBE];
   switch (tl_dtype_of(*s)) {
     case TL_KIND_STRING:
       put_number(vm, p, PACKED_STRING);
@@ -385,7 +384,7 @@ static void pack_object(tl_vm *vm, tally_parcel *p, tl_slot *s) {
       tl_fail(vm, TALLY_ERR_TYPE,
               "numbers, strings, arrays, ranges, types, functions, and lists "
               "and records of them go to another VM: got %s",
-              tl_describe(*s, text, sizeof text));
+              tl_described(vm, *s));
   }
 }
 

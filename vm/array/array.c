@@ -242,6 +242,16 @@ tl_slot tl_own_array(tl_array *a) {
   return (tl_slot){.tag = tl_array_tag(a) | TL_OWNED, .array = a};
 }
 
+tl_slot tl_lend_object(const tl_object *object) {
+  if (object->kind == TL_KIND_ARRAY)
+    return tl_lend_array((const tl_array *)object);
+  const uint64_t class = object->kind == TL_KIND_LIST      ? TL_CLASS_LIST
+                         : object->kind == TL_KIND_CLOSURE ? TL_CLASS_FUNC
+                                                           : TL_CLASS_OBJ;
+  return (tl_slot){.tag = TL_TAG(class, object->kind),
+                   .object = (tl_object *)(uintptr_t)object};
+}
+
 // The tag says all but the count: other slots may own the array too.
 bool tl_array_is_reusable(tl_slot s) {
   const uint64_t needed = TL_CLASS_ARRAY | TL_OWNED | TL_DENSE | TL_DIRECT;

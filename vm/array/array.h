@@ -171,6 +171,9 @@ static inline tl_slot tl_lend_array(const tl_array *a) {
   return (tl_slot){.tag = tl_array_tag(a), .array = (tl_array *)(uintptr_t)a};
 }
 
+// The same of any object, for messages.
+tl_slot tl_lend_object(const tl_object *object);
+
 // Takes a new array; returns the slot a script sees: a rank-0 array becomes a
 // typed scalar (complex128 stays a rank-0 array; a string item a string).
 tl_slot tl_result(tl_vm *vm, tl_array *a);

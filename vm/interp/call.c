@@ -103,11 +103,9 @@ static bool describe(tl_vm *vm, tl_slot function, params *p) {
     case TL_KIND_BUILTIN:
       p->builtin = function.pointer;
       break;
-    default: {
-      char text[TL_DESCRIBE];
+    default:
       return tl_fail(vm, TALLY_ERR_TYPE, "a call needs a function: got %s",
-                     tl_describe(function, text, sizeof text));
-    }
+                     tl_described(vm, function));
   }
   p->function = p->builtin->name;
   p->count = (uint32_t)tl_params_parse(p->builtin->params, p->builtin_params);
@@ -243,10 +241,9 @@ __attribute__((cold)) static bool bind_spread(binder *b, tl_slot *value) {
     }
     return true;
   }
-  char text[TL_DESCRIBE];
   return tl_fail(b->vm, TALLY_ERR_TYPE,
                  "... spreads a list or a record: got %s",
-                 tl_describe(*value, text, sizeof text));
+                 tl_described(b->vm, *value));
 }
 
 // Binds all arguments in their order; without a shape all are by position.

@@ -123,10 +123,9 @@ bool tl_error_raise(tl_vm *vm, tl_slot error) {
   const tl_slot *message =
       tl_is_record(error) ? tl_record_get_name(error.record, "message") : NULL;
   if (message == NULL || !tl_is_string(*message)) {
-    char type[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "error: a string or an error record is raised, not %s",
-                   tl_describe(error, type, sizeof type));
+                   tl_described(vm, error));
   }
   tl_fail_named(vm, text_field(error.record, "kind", "value"),
                 message->string->text);

@@ -83,7 +83,7 @@ bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
 // Whether a slot has an integer of another dtype whose value int64 has, too;
 // else an error that names [what] of the range.
 static bool narrow_or_fail(tl_vm *vm, const tl_slot *s, const char *what) {
-  char text[TL_DESCRIBE];
+  char text[TL_NUMBER_TEXT];
   if (tl_is_scalar(*s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(*s))) {
     if (s->i >= 0 || tl_dtype_of(*s) != TL_UINT64)
       return true;
@@ -91,7 +91,7 @@ static bool narrow_or_fail(tl_vm *vm, const tl_slot *s, const char *what) {
                    what, tl_number_text(*s, text));
   }
   return tl_fail(vm, TALLY_ERR_TYPE, "the %s of a range is an integer: got %s",
-                 what, tl_describe(*s, text, sizeof text));
+                 what, tl_described(vm, *s));
 }
 
 // An integer of any dtype as int64.
@@ -120,8 +120,7 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, bool *truth) {
     *truth = s.i != 0;
     return true;
   }
-  char text[TL_DESCRIBE];
-  tl_describe(s, text, sizeof text);
+  const char *text = tl_described(vm, s);
   if (tl_is_array(s) && s.array->head.dtype == TL_BOOL)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a condition is one bool, and this is %s: write any(…) or "
@@ -481,11 +480,10 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
     return resource->walked->more(vm, resource, position->i, more);
   int64_t length = tl_walked_length(*container);
   if (length < 0) {
-    char text[TL_DESCRIBE];
     return tl_fail(
         vm, TALLY_ERR_TYPE,
         "for walks an array, list, range, record, string or file: got %s",
-        tl_describe(*container, text, sizeof text));
+        tl_described(vm, *container));
   }
   *more = position->i < length;
   return true;

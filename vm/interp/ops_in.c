@@ -136,7 +136,6 @@ static bool in_raw_bytes(tl_vm *vm, tl_slot item, tl_slot container,
 
 // By the container's kind; each case says for itself what an item of it is.
 bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   if (tl_is_list(container))
     return in_list(vm, item, container.list, found);
   if (tl_is_record(container)) {
@@ -180,6 +179,5 @@ bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "in asks an array, list, record, range or string: got %s in "
                  "%s",
-                 tl_describe(item, left, sizeof left),
-                 tl_describe(container, right, sizeof right));
+                 tl_described(vm, item), tl_described(vm, container));
 }

@@ -218,10 +218,9 @@ bool tl_exec_fields(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     return true;
   }
   if (!tl_is_record(from)) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    ".{…} selects fields of a record or a struct array: got %s",
-                   tl_describe(from, text, sizeof text));
+                   tl_described(vm, from));
   }
   for (uint32_t i = 0; i < keys->count; i++) {
     // Look up all names first, so that a missing one fails before anything
@@ -343,10 +342,9 @@ static bool unpack_item(tl_vm *vm, tl_slot value, int64_t at, int64_t stop,
 
 // The error for a value that has no items to assign from.
 static bool fail_unpack(tl_vm *vm, tl_slot value, uint32_t count) {
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%u names are assigned from a list or an array: got %s", count,
-                 tl_describe(value, text, sizeof text));
+                 tl_described(vm, value));
 }
 
 // The items of a list of the right length into slots from [to] on. One that

@@ -128,11 +128,8 @@ static bool each_slot(const tl_slot *slots, int64_t count, tl_part_visit *visit,
 // A view refers to its block, an array of strings to long texts.
 static bool each_of_array(const tl_array *a, tl_part_visit *visit,
                           void *context) {
-  if (tl_is_view(a)) {
-    tl_array *owner = tl_array_owner(a);
-    return visit(context, 0,
-                 (tl_slot){.tag = tl_array_tag(owner), .array = owner});
-  }
+  if (tl_is_view(a))
+    return visit(context, 0, tl_lend_array(tl_array_owner(a)));
   const tl_string_item *items = tl_string_items(a);
   for (int64_t i = 0; a->head.dtype == TL_STRING && i < a->size; i++) {
     tl_string *text = tl_string_item_object(&items[i]);

@@ -21,7 +21,6 @@
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"
 
-// Builds a slot of the owner, so that its type can be described.
 // "y in the script, line 3, slot 1" of a root, "[0] of a list of 3" of an item.
 void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
   if (r->from == NULL) {
@@ -29,16 +28,8 @@ void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
     return;
   }
   char type[TL_DESCRIBE];
-  tl_slot from = {.tag = TL_TAG(TL_CLASS_OBJ, r->from->kind),
-                  .object = (tl_object *)(uintptr_t)r->from};
-  if (r->from->kind == TL_KIND_ARRAY)
-    from.tag = tl_array_tag(from.array);
-  else if (r->from->kind == TL_KIND_LIST)
-    from.tag = TL_TAG_LIST;
-  else if (r->from->kind == TL_KIND_CLOSURE)
-    from.tag = TL_TAG(TL_CLASS_FUNC, r->from->kind);
   snprintf(out, size, "%s of a %s", r->name,
-           tl_describe(from, type, sizeof type));
+           tl_describe(tl_lend_object(r->from), type, sizeof type));
 }
 
 // --- Roots ------------------------------------------------------------------

@@ -113,7 +113,6 @@ static const char *name_of_owner(const tl_vm *vm, tl_slot view) {
 // owners are named.
 static void put_reason(tl_vm *vm, tl_text *out, tl_rejection why,
                        tl_slot operand, const tl_slot *place) {
-  char type[TL_DESCRIBE];
   unsigned flags = tl_is_array(operand) ? operand.array->head.flags : 0;
   bool dense =
       tl_is_array(operand) && (tl_array_tag(operand.array) & TL_DENSE) != 0;
@@ -123,11 +122,10 @@ static void put_reason(tl_vm *vm, tl_text *out, tl_rejection why,
     put_owners(vm, out, operand, place);
   else if (why == TL_REFUSED_SHAPE)
     tl_text_printf(out, "has another shape than the result%s: %s",
-                   dense ? "" : ", or is strided",
-                   tl_describe(operand, type, sizeof type));
+                   dense ? "" : ", or is strided", tl_described(vm, operand));
   else if (why == TL_REFUSED_DTYPE)
     tl_text_printf(out, "has items of another size than the result: %s",
-                   tl_describe(operand, type, sizeof type));
+                   tl_described(vm, operand));
   else if (why == TL_REFUSED_READ)
     tl_text_puts(out, "is read in another order than it would be written");
   else if ((flags & (TL_READONLY | TL_VIEW)) == TL_VIEW)

@@ -245,17 +245,11 @@ static void report_place(const tl_prototype *p, const tl_ins *pc) {
 // Says which object's count is wrong and which slots refer to it, and aborts.
 static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
   char text[TL_DESCRIBE] = "";
-  tl_slot slot = {.tag = TL_TAG(TL_CLASS_OBJ, wrong->object->kind),
-                  .object = wrong->object};
-  if (wrong->object->kind == TL_KIND_ARRAY)
-    slot.tag = tl_array_tag((const tl_array *)wrong->object);
-  else if (wrong->object->kind == TL_KIND_LIST)
-    slot.tag = TL_TAG_LIST;
   report_place(vm->frame->function, pc);
   fprintf(stderr,
           "%s at %p has count %" PRIu32 ", but %" PRIu32 " references own it\n",
-          tl_describe(slot, text, sizeof text), (void *)wrong->object,
-          wrong->object->count, wrong->count);
+          tl_describe(tl_lend_object(wrong->object), text, sizeof text),
+          (void *)wrong->object, wrong->object->count, wrong->count);
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
     for (uint32_t y = 0; f->function != NULL && y < f->function->slot_count;
          y++)
