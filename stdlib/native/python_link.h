@@ -43,6 +43,14 @@ int py_is_usable(void);
 // py_give, one of which the caller owes behind TALLY_OK. The lock may be held
 // already.
 tally_status py_lock(tally_vm *vm, int *lock);
+// What a function begins with that needs the lock: [taking] is py_lock of
+// &lock, or what does more, and its error is the function's. From there on it
+// has [lock] and a [status], TALLY_OK.
+#define PY_LOCK(taking)           \
+  int lock;                       \
+  tally_status status = (taking); \
+  if (status != TALLY_OK)         \
+  return status
 // One reference less, with Python's lock or without, which nests. After
 // Python's end the object is gone with all others.
 void py_drop_anywhere(py_object *o);
