@@ -248,17 +248,12 @@ static bool merge_all(parts *p, char *from, char *to) {
 
 // --- The whole --------------------------------------------------------------
 
-// Rounded up to cache lines, so that no two threads write to one.
-static size_t whole_lines(size_t nbytes) {
-  return (nbytes + 63) / 64 * 64;
-}
-
 // Memory for the parts' sorts, and for [merging] bytes after them.
 static bool open_parts(parts *p, size_t each, size_t merging, size_t *nbytes,
                        const char *what) {
   p->count = part_count(p->vm);
   p->itemsize = tl_itemsize(p->dtype);
-  p->scratch_each = whole_lines(each);
+  p->scratch_each = tl_align_64(each);
   *nbytes = p->scratch_each * (size_t)p->count;
   if (*nbytes < merging)
     *nbytes = merging;
@@ -308,7 +303,7 @@ bool tl_argsort_parts(tl_vm *vm, tl_dtype dtype, int64_t *out,
              .items = (char *)(uintptr_t)items,
              .order = out,
              .n = n};
-  size_t nbytes, words = whole_lines((size_t)n * sizeof(uint64_t));
+  size_t nbytes, words = tl_align_64((size_t)n * sizeof(uint64_t));
   size_t each = tl_argsort_scratch(dtype, longest_part(vm, n), false);
   // Keys are merged, too, but in the last round.
   size_t merging = (part_count(vm) > 2 ? 3 : 2) * words;

@@ -238,9 +238,3 @@ void tl_column_stream_take(tl_column_stream *s, const void *rows, int64_t count,
 // After all chunks, of which there is at least one. Writes the results to [to],
 // where those of a search are already.
 void tl_column_stream_end(tl_column_stream *s, int64_t width);
-
-// The next multiple of a cache line: buffers that start on one are read with
-// aligned vectors, and threads share none.
-static inline size_t tl_align_64(size_t nbytes) {
-  return (nbytes + 63) / 64 * 64;
-}

@@ -9,11 +9,6 @@
 
 enum { LINE = 64 };
 
-// Parts of the scratch begin on cache lines.
-static size_t whole_lines(size_t nbytes) {
-  return (nbytes + LINE - 1) / LINE * LINE;
-}
-
 // How many words of 64 bits one item's key takes.
 static size_t key_words(tl_dtype dtype) {
   return tl_dtype_is_complex(dtype) ? 2 : 1;
@@ -27,7 +22,7 @@ static bool merges(tl_dtype dtype, size_t n) {
 // By the way that the sort will take. A radix sort uses [out] as one of its two
 // buffers, unless the items lie there; bytes need only the counters.
 size_t tl_argsort_scratch(tl_dtype dtype, size_t n, bool over) {
-  const size_t words = whole_lines(n * sizeof(uint64_t));
+  const size_t words = tl_align_64(n * sizeof(uint64_t));
   if (n < 2)
     return 0;
   if (merges(dtype, n))
@@ -204,7 +199,7 @@ static void argsort_keys(const source *s, int64_t *out, uint64_t *room) {
   enum { UPPER = 3 * TL_DIGIT_BITS };
   const size_t n = s->n;
   const bool over = (const void *)out == (const void *)s->items;
-  uint64_t *a = over ? room + whole_lines(n * sizeof *room) / sizeof *room
+  uint64_t *a = over ? room + tl_align_64(n * sizeof *room) / sizeof *room
                      : (uint64_t *)out;
   all_keys(s, a);
   const tl_key_span span = tl_keys_span(a, n, s->stop);

@@ -60,6 +60,12 @@ enum { TL_KERNEL_DTYPES = TL_STRING };
 // 1, 2, 4, 8 and 16 bytes are 0 to 4.
 enum { TL_MOVE_SIZES = 5 };
 
+// The next multiple of a cache line: buffers that start on one are read with
+// aligned vectors, and threads share none.
+static inline size_t tl_align_64(size_t nbytes) {
+  return (nbytes + 63) / 64 * 64;
+}
+
 // The index of an item size; sizes between two are rounded up.
 static inline unsigned tl_move_size(size_t itemsize) {
   return itemsize > 8   ? 4

@@ -5,11 +5,6 @@
 
 #include "vm/kernels/loop.h"
 
-// Parts of the scratch begin on cache lines.
-static size_t whole_lines(size_t nbytes) {
-  return (nbytes + 63) / 64 * 64;
-}
-
 // Puts right what a sort by the upper digits left in disorder, if that takes
 // few moves. Returns false if it would take more, with the keys still a
 // permutation of themselves.
@@ -127,7 +122,7 @@ static void sort_by_network(size_t itemsize, void *keys, size_t n,
       tl_word4 *low = scratch;
       narrow(low, keys, n, span, NULL);
       tl_kernels()->sort_lane[2](
-          low, n, (char *)scratch + whole_lines(n * sizeof *low));
+          low, n, (char *)scratch + tl_align_64(n * sizeof *low));
       widen(keys, low, n, span, NULL);
       return;
     }
@@ -142,13 +137,13 @@ size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
     return 0;
   if (tl_dtype_is_complex(dtype))
     return tl_argsort_scratch(dtype, n, false) +
-           whole_lines(n * sizeof(int64_t)) +
-           whole_lines(n * tl_itemsize(dtype));
+           tl_align_64(n * sizeof(int64_t)) +
+           tl_align_64(n * tl_itemsize(dtype));
   const size_t itemsize = tl_itemsize(dtype);
   if (by_network(itemsize, n))
     return network_room(itemsize, n);
   if (n < TL_SMALL_SORT)
-    return whole_lines(n * sizeof(uint64_t)) +
+    return tl_align_64(n * sizeof(uint64_t)) +
            (by_network(sizeof(uint64_t), n) ? network_room(sizeof(uint64_t), n)
                                             : n * sizeof(uint64_t));
   return sizeof(tl_radix_counts) + n * tl_itemsize(dtype);
@@ -160,8 +155,8 @@ static void sort_complex(tl_dtype dtype, void *a, size_t n, bool descending,
                          void *scratch, tl_stop *stop) {
   const size_t itemsize = tl_itemsize(dtype);
   int64_t *order = scratch;
-  char *copy = (char *)scratch + whole_lines(n * sizeof *order);
-  char *rest = copy + whole_lines(n * itemsize);
+  char *copy = (char *)scratch + tl_align_64(n * sizeof *order);
+  char *rest = copy + tl_align_64(n * itemsize);
   if (!tl_argsort(dtype, order, a, n, descending, rest, stop))
     return;
   for (size_t i = 0, end; tl_piece(stop, i, n, &end); i = end)
@@ -201,7 +196,7 @@ static void sort_real(tl_dtype dtype, void *a, size_t n, bool descending,
   }
   if (n < TL_SMALL_SORT) {
     uint64_t *keys = scratch;
-    uint64_t *rest = keys + whole_lines(n * sizeof *keys) / sizeof *keys;
+    uint64_t *rest = keys + tl_align_64(n * sizeof *keys) / sizeof *keys;
     tl_sort_keys(dtype, keys, a, n, descending, false, stop);
     if (by_network(sizeof *keys, n))
       sort_by_network(sizeof *keys, keys, n, rest);
