@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "compiler/lexer_internal.h"
+#include "vm/number.h"
 #include "vm/utf8.h"
 
 // A character outside ASCII and the token that it makes, as a second form of a
@@ -48,15 +49,6 @@ static int32_t character_at(const tl_lexer *lexer, uint32_t at,
 // The byte at [at]; 0 behind the text, so that callers may look ahead.
 static char byte_at(const tl_lexer *lexer, uint32_t at) {
   return at < lexer->nbytes ? lexer->text[at] : 0;
-}
-
-static bool is_digit(char byte) {
-  return byte >= '0' && byte <= '9';
-}
-
-static bool is_hex_digit(char byte) {
-  return is_digit(byte) || (byte >= 'a' && byte <= 'f') ||
-         (byte >= 'A' && byte <= 'F');
 }
 
 static bool name_starts_at(const tl_lexer *lexer, uint32_t at) {
@@ -117,17 +109,15 @@ static void lex_name(tl_lexer *lexer) {
   tl_lexer_add(lexer, length == nbytes ? kind : TL_TOKEN_NAME, begin);
 }
 
-// The offset behind digits of the kind [is_wanted]; a single `_` may stand
-// between two of them, as in 1_000_000.
-static uint32_t digits_end(const tl_lexer *lexer, uint32_t at,
-                           bool (*is_wanted)(char)) {
-  for (;;)
-    if (is_wanted(byte_at(lexer, at)))
-      at++;
-    else if (byte_at(lexer, at) == '_' && is_wanted(byte_at(lexer, at + 1)))
-      at += 2;
-    else
+// The offset behind digits of a base; a single `_` may stand between two of
+// them, as in 1_000_000.
+static uint32_t digits_end(const tl_lexer *lexer, uint32_t at, unsigned base) {
+  for (;;) {
+    uint32_t next = at + (byte_at(lexer, at) == '_');
+    if (tl_digit_value(byte_at(lexer, next)) >= base)
       return at;
+    at = next + 1;
+  }
 }
 
 // The offset behind an exponent at [at]; [at] itself if there is none.
@@ -138,9 +128,9 @@ static uint32_t exponent_end(const tl_lexer *lexer, uint32_t at) {
   if (byte_at(lexer, digits) == '+' || byte_at(lexer, digits) == '-')
     digits++;
   // 2e and 2em: no exponent, so `e` begins a name.
-  if (!is_digit(byte_at(lexer, digits)))
+  if (!tl_is_digit(byte_at(lexer, digits)))
     return at;
-  return digits_end(lexer, digits, is_digit);
+  return digits_end(lexer, digits, 10);
 }
 
 // Whether a point behind the number, at [at], is an error: no second point
@@ -156,9 +146,9 @@ static bool ends_in_point(const tl_lexer *lexer, uint32_t at) {
 // The offset behind a decimal number: digits, fraction, exponent and the `i`
 // of an imaginary one.
 static uint32_t decimal_end(const tl_lexer *lexer, uint32_t at) {
-  at = digits_end(lexer, at, is_digit);
-  if (byte_at(lexer, at) == '.' && is_digit(byte_at(lexer, at + 1)))
-    at = digits_end(lexer, at + 1, is_digit);
+  at = digits_end(lexer, at, 10);
+  if (byte_at(lexer, at) == '.' && tl_is_digit(byte_at(lexer, at + 1)))
+    at = digits_end(lexer, at + 1, 10);
   at = exponent_end(lexer, at);
   uint32_t length;
   // 2i is imaginary, but in 2in or 2if the letter begins a word, which is
@@ -175,8 +165,8 @@ static void lex_number(tl_lexer *lexer) {
   uint32_t begin = lexer->at, end;
   // 0x without digits is the number 0 and a name: an error below.
   if (byte_at(lexer, begin) == '0' && byte_at(lexer, begin + 1) == 'x' &&
-      is_hex_digit(byte_at(lexer, begin + 2)))
-    end = digits_end(lexer, begin + 2, is_hex_digit);
+      tl_digit_value(byte_at(lexer, begin + 2)) < 16)
+    end = digits_end(lexer, begin + 2, 16);
   else
     end = decimal_end(lexer, begin);
   lexer->at = end;
@@ -207,7 +197,7 @@ static bool touches_operand(const tl_lexer *lexer) {
 // Makes an ERROR of .5, which lacks its zero. False: none stands here.
 static bool lex_point_number(tl_lexer *lexer) {
   uint32_t begin = lexer->at;
-  if (byte_at(lexer, begin) != '.' || !is_digit(byte_at(lexer, begin + 1)) ||
+  if (byte_at(lexer, begin) != '.' || !tl_is_digit(byte_at(lexer, begin + 1)) ||
       touches_operand(lexer))
     return false;
   lexer->at = decimal_end(lexer, begin + 1);
@@ -300,7 +290,7 @@ static void lex_token(tl_lexer *lexer) {
     tl_lexer_raw_string(lexer);
   } else if (byte == '`') {
     tl_lexer_type(lexer);
-  } else if (is_digit(byte)) {
+  } else if (tl_is_digit(byte)) {
     lex_number(lexer);
   } else if (name_starts_at(lexer, lexer->at)) {
     lex_name(lexer);

@@ -11,27 +11,13 @@
 
 #include "vm/number.h"
 
-// The value of a hexadecimal digit; -1: it is none.
-static int hex_value(char byte) {
-  if (byte >= '0' && byte <= '9')
-    return byte - '0';
-  if (byte >= 'a' && byte <= 'f')
-    return byte - 'a' + 10;
-  if (byte >= 'A' && byte <= 'F')
-    return byte - 'A' + 10;
-  return -1;
-}
-
 // Digits in [base]; TOO_LARGE on overflow of uint64.
 static tl_literal read_integer(const char *text, size_t nbytes, unsigned base) {
+  bool fits;
   tl_literal out = {.kind = TL_LITERAL_INT};
-  for (size_t i = 0; i < nbytes; i++) {
-    unsigned digit = (unsigned)hex_value(text[i]);
-    // Before it overflows; the value is of no use then.
-    if (out.integer > (UINT64_MAX - digit) / base)
-      out.kind = TL_LITERAL_TOO_LARGE;
-    out.integer = out.integer * base + digit;
-  }
+  tl_digits_read(text, text + nbytes, base, &fits, &out.integer);
+  if (!fits)
+    out.kind = TL_LITERAL_TOO_LARGE;
   return out;
 }
 
@@ -94,44 +80,40 @@ static void put_character(tl_decoder *decoder, int32_t code) {
 
 // \xhh is the character U+00hh, not a byte.
 static void decode_byte(tl_decoder *decoder) {
-  int high = -1, low = -1;
-  if (decoder->nbytes - decoder->at >= 2) {
-    high = hex_value(decoder->text[decoder->at]);
-    low = hex_value(decoder->text[decoder->at + 1]);
-  }
-  if (high < 0 || low < 0) {
+  const char *text = decoder->text + decoder->at;
+  bool fits;
+  uint64_t code;
+  if (decoder->nbytes - decoder->at < 2 ||
+      tl_digits_read(text, text + 2, 16, &fits, &code) != text + 2) {
     decoder->error = "\\x takes two hexadecimal digits, as in \\x41";
     return;
   }
   decoder->at += 2;
-  put_character(decoder, high * 16 + low);
+  put_character(decoder, (int32_t)code);
 }
 
 // \u{h…} is the character with that number.
 static void decode_code_point(tl_decoder *decoder) {
-  const char *text = decoder->text;
-  int32_t code = 0;
-  size_t at = decoder->at, digits;
+  const char *at = decoder->text + decoder->at;
+  const char *end = decoder->text + decoder->nbytes;
+  bool fits;
+  uint64_t code;
   decoder->error = "\\u takes a character's number in braces, as in \\u{3c0}";
-  if (at == decoder->nbytes || text[at] != '{')
+  if (at == end || *at != '{')
     return;
-  digits = ++at;
-  while (at < decoder->nbytes && hex_value(text[at]) >= 0) {
-    if (code < 0x110000)
-      code = code * 16 + hex_value(text[at]);
-    at++;
-  }
-  if (at == digits || at == decoder->nbytes || text[at] != '}')
+  const char *digits = at + 1;
+  at = tl_digits_read(digits, end, 16, &fits, &code);
+  if (at == digits || at == end || *at != '}')
     return;
   decoder->error =
       "no character has this number: the last is \\u{10ffff}, "
       "and d800 to dfff are none";
-  if (!utf8proc_codepoint_valid(code))
+  if (!fits || code > 0x10ffff || !utf8proc_codepoint_valid((int32_t)code))
     return;
   // Set in advance for the returns above.
   decoder->error = NULL;
-  decoder->at = at + 1;
-  put_character(decoder, code);
+  decoder->at = (size_t)(at + 1 - decoder->text);
+  put_character(decoder, (int32_t)code);
 }
 
 // What follows a backslash.

@@ -6,6 +6,7 @@
 //   2024-05-31T12:00:00.25Z      six digits of the fraction count
 
 #include "stdlib/date.h"
+#include "vm/number.h"
 
 // The days from 1970-01-01 on. Hinnant, "chrono-compatible low-level date
 // algorithms": years begin in March, so that the leap day comes last, and eras
@@ -39,25 +40,17 @@ static bool digits(const char **at, const char *end, int count, int64_t most,
   return *out <= most;
 }
 
-// Goes past the character, if it is the next one.
-static bool accept(const char **at, const char *end, char c) {
-  if (*at == end || **at != c)
-    return false;
-  ++*at;
-  return true;
-}
-
 // :SS and a fraction, of which six digits count; 0 where they are absent. *out
 // is in microseconds.
 static bool seconds(const char **at, const char *end, int64_t *out) {
   int64_t whole, part = 0, unit = 100000;
-  if (!accept(at, end, ':')) {
+  if (!tl_accept(at, end, ':')) {
     *out = 0;
     return true;
   }
   if (!digits(at, end, 2, 59, &whole))
     return false;
-  if (accept(at, end, '.')) {
+  if (tl_accept(at, end, '.')) {
     const char *start = *at;
     for (; *at < end && **at >= '0' && **at <= '9'; ++*at, unit /= 10)
       part += (**at - '0') * unit;
@@ -75,18 +68,19 @@ bool tl_date_read(const char *text, size_t nbytes, int64_t *microseconds) {
   while (at < end && *at == ' ') at++;
   while (end > at && end[-1] == ' ') end--;
   int64_t year, month, day, hour, minute, rest;
-  if (!digits(&at, end, 4, 9999, &year) || !accept(&at, end, '-') ||
-      !digits(&at, end, 2, 12, &month) || month < 1 || !accept(&at, end, '-') ||
+  if (!digits(&at, end, 4, 9999, &year) || !tl_accept(&at, end, '-') ||
+      !digits(&at, end, 2, 12, &month) || month < 1 ||
+      !tl_accept(&at, end, '-') ||
       !digits(&at, end, 2, days_in(year, month), &day) || day < 1)
     return false;
   *microseconds = days_of(year, month, day) * INT64_C(86400000000);
   if (at == end)
     return true;
-  if ((!accept(&at, end, 'T') && !accept(&at, end, ' ')) ||
-      !digits(&at, end, 2, 23, &hour) || !accept(&at, end, ':') ||
+  if ((!tl_accept(&at, end, 'T') && !tl_accept(&at, end, ' ')) ||
+      !digits(&at, end, 2, 23, &hour) || !tl_accept(&at, end, ':') ||
       !digits(&at, end, 2, 59, &minute) || !seconds(&at, end, &rest))
     return false;
-  accept(&at, end, 'Z');
+  tl_accept(&at, end, 'Z');
   *microseconds += (hour * 60 + minute) * INT64_C(60000000) + rest;
   return at == end;
 }

@@ -51,28 +51,17 @@ static void skip_blanks(reader *r) {
 
 // Goes past the character, if it is the next one.
 static bool accept(reader *r, char c) {
-  if (r->at == r->end || *r->at != c)
-    return false;
-  r->at++;
-  return true;
+  return tl_accept(&r->at, r->end, c);
 }
 
 // Four hex digits.
 static bool read_hex(reader *r, uint32_t *out) {
-  *out = 0;
-  for (int i = 0; i < 4; i++, r->at++) {
-    if (r->at == r->end)
-      return false;
-    char c = *r->at;
-    uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-                     : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
-                     : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
-                                            : 16;
-    if (digit == 16)
-      return false;
-    *out = *out << 4 | digit;
-  }
-  return true;
+  const char *from = r->at, *end = r->end - from > 4 ? from + 4 : r->end;
+  bool fits;
+  uint64_t value;
+  r->at = tl_digits_read(from, end, 16, &fits, &value);
+  *out = (uint32_t)value;
+  return r->at - from == 4;
 }
 
 // \uXXXX, of which two make a point above U+FFFF. Half of a pair fails: it is
@@ -332,27 +321,6 @@ static bool parse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Writing ----------------------------------------------------------------
 
-// Writes a string with its quotes. Only what JSON forbids is escaped; the text
-// stays UTF-8.
-static bool write_string(tl_text *text, const char *string, size_t nbytes) {
-  tl_text_putc(text, '"');
-  for (size_t i = 0; i < nbytes && !text->failed; i++) {
-    unsigned char c = (unsigned char)string[i];
-    if (c == '"' || c == '\\')
-      tl_text_printf(text, "\\%c", c);
-    else if (c == '\n')
-      tl_text_puts(text, "\\n");
-    else if (c == '\t')
-      tl_text_puts(text, "\\t");
-    else if (c < 32)
-      tl_text_printf(text, "\\u%04x", (unsigned)c);
-    else
-      tl_text_putc(text, (char)c);
-  }
-  tl_text_putc(text, '"');
-  return !text->failed;
-}
-
 // Fails (kind type): JSON has no such values.
 static bool fail_value(tl_vm *vm, const char *what) {
   return tl_fail(vm, TALLY_ERR_TYPE, "JSON has no %s", what);
@@ -383,7 +351,7 @@ static bool write_array(tl_vm *vm, tl_text *text, const tl_array *a, int axis,
     if (dtype != TL_STRING)
       return write_scalar(vm, text, tl_scalar_load(dtype, data));
     const tl_string_item *item = tl_string_item_at(data);
-    return write_string(text, tl_string_item_text(item),
+    return tl_text_json(text, tl_string_item_text(item),
                         tl_string_item_length(item));
   }
   tl_text_putc(text, '[');
@@ -420,7 +388,7 @@ static bool write_plain(tl_vm *vm, tl_text *text, tl_slot s) {
     return !text->failed;
   }
   if (tl_is_string(s))
-    return write_string(text, s.string->text, s.string->length);
+    return tl_text_json(text, s.string->text, s.string->length);
   return tl_fail(vm, TALLY_ERR_TYPE, "a %s cannot be written",
                  tl_described(vm, s));
 }
@@ -513,7 +481,7 @@ static const tl_slot *next_item(writer *w) {
     return &top->list->items[i];
   const tl_field *field = &top->record->fields[i];
   const tl_string *key = tl_key_string(field->key);
-  write_string(w->text, key->text, key->length);
+  tl_text_json(w->text, key->text, key->length);
   tl_text_puts(w->text, w->indent ? ": " : ":");
   return &field->value;
 }

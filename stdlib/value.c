@@ -236,14 +236,6 @@ static bool fail_text(tl_vm *vm, const char *function, const char *text,
                  shown, text, (size_t)shown < nbytes ? "…" : "", what);
 }
 
-// The value of a digit or letter; 36 for other characters.
-static int digit_value(char c) {
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  c = (char)(c | 32);
-  return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 36;
-}
-
 // The base that a prefix says, 0x, 0o or 0b in small letters or capitals; 10
 // where there is none.
 static int prefix_base(const char *at, const char *end) {
@@ -269,7 +261,7 @@ static bool read_digits(const char *at, const char *end, int base,
     }
     // A digit of 36 is none of any base. The limit is checked before the
     // product can overflow.
-    uint64_t digit = (uint64_t)digit_value(*at), unit = (uint64_t)base;
+    uint64_t digit = tl_digit_value(*at), unit = (uint64_t)base;
     if (digit >= unit || value > (limit - digit) / unit)
       return false;
     value = value * unit + digit;

@@ -96,6 +96,25 @@ void tl_text_puts(tl_text *text, const char *string) {
   tl_text_add(text, string, strlen(string));
 }
 
+bool tl_text_json(tl_text *text, const char *string, size_t nbytes) {
+  tl_text_putc(text, '"');
+  for (size_t i = 0; i < nbytes && !text->failed; i++) {
+    unsigned char c = (unsigned char)string[i];
+    if (c == '"' || c == '\\')
+      tl_text_printf(text, "\\%c", c);
+    else if (c == '\n')
+      tl_text_puts(text, "\\n");
+    else if (c == '\t')
+      tl_text_puts(text, "\\t");
+    else if (c < 32)
+      tl_text_printf(text, "\\u%04x", (unsigned)c);
+    else
+      tl_text_putc(text, (char)c);
+  }
+  tl_text_putc(text, '"');
+  return !text->failed;
+}
+
 // A character of ASCII, or a byte of a longer one whose others follow.
 void tl_text_putc(tl_text *text, char c) {
   if (reserve(text, 1))

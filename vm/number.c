@@ -76,6 +76,18 @@ static const char *split(const char *at, const char *end, decimal *d) {
   return at;
 }
 
+const char *tl_digits_read(const char *at, const char *end, unsigned base,
+                           bool *fits, uint64_t *out) {
+  *fits = true;
+  *out = 0;
+  for (unsigned digit; at < end && (digit = tl_digit_value(*at)) < base; at++) {
+    // Before it overflows; the value is of no use then.
+    *fits = *fits && *out <= (UINT64_MAX - digit) / base;
+    *out = *out * base + digit;
+  }
+  return at;
+}
+
 // --- Eight digits at once ---------------------------------------------------
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))

@@ -23,6 +23,26 @@ static inline bool tl_is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+// The value of a digit, or of a letter as a digit of bases above ten; 36 of all
+// else.
+static inline unsigned tl_digit_value(char c) {
+  const char small = (char)(c | 32);
+  return tl_is_digit(c)                 ? (unsigned)(c - '0')
+         : small >= 'a' && small <= 'z' ? (unsigned)(small - 'a' + 10)
+                                        : 36;
+}
+// Reads the digits of [base] that [at, end) begins with; returns where they
+// end. *fits: their value fits 64 bits, and is in *out.
+const char *tl_digits_read(const char *at, const char *end, unsigned base,
+                           bool *fits, uint64_t *out);
+
+// Goes past the character [c], if it is the next one.
+static inline bool tl_accept(const char **at, const char *end, char c) {
+  const bool found = *at < end && **at == c;
+  *at += found;
+  return found;
+}
+
 // Reads the number that [text] is, blanks around it allowed. nan, inf and
 // infinity are numbers in any case. [text] need not end with a NUL.
 tl_number tl_number_read(const char *text, size_t nbytes);

@@ -223,6 +223,8 @@ void tl_text_add(tl_text *text, const char *bytes, size_t nbytes);
 void tl_text_puts(tl_text *text, const char *string);
 void tl_text_putc(tl_text *text, char c);
 void tl_text_printf(tl_text *text, const char *format, ...);
+// A text as a string of JSON. False: nothing more is added.
+bool tl_text_json(tl_text *text, const char *string, size_t nbytes);
 // The text as a string, owned; NULL after tl_fail, also of an earlier append.
 // Closes the text.
 tl_string *tl_text_finish(tl_text *text);

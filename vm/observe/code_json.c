@@ -12,20 +12,6 @@
 
 // --- Values of JSON ---------------------------------------------------------
 
-void tl_json_text(tl_text *out, const char *from, size_t nbytes) {
-  tl_text_putc(out, '"');
-  for (size_t i = 0; i < nbytes; i++) {
-    unsigned char c = (unsigned char)from[i];
-    if (c == '"' || c == '\\')
-      tl_text_printf(out, "\\%c", c);
-    else if (c < ' ')
-      tl_text_printf(out, "\\u%04x", c);
-    else
-      tl_text_putc(out, (char)c);
-  }
-  tl_text_putc(out, '"');
-}
-
 void tl_json_quote_rest(tl_text *out, size_t begin) {
   tl_text plain;
   tl_text_open(&plain, out->vm);
@@ -34,7 +20,7 @@ void tl_json_quote_rest(tl_text *out, size_t begin) {
   if (plain.failed)
     out->failed = true;
   else
-    tl_json_text(out, plain.bytes, plain.length);
+    tl_text_json(out, plain.bytes, plain.length);
   tl_text_close(&plain);
 }
 
@@ -54,7 +40,7 @@ static void put_string(tl_text *out, const tl_string *s) {
   if (s == NULL)
     tl_text_puts(out, "null");
   else
-    tl_json_text(out, s->text, s->length);
+    tl_text_json(out, s->text, s->length);
 }
 
 // Items of lists: numbers, strings, and names of functions.
@@ -110,7 +96,7 @@ void tl_json_code(tl_text *out, const tl_prototype *p, tl_json_more *more,
 static void put_line(tl_text *out, const void *of, uint32_t i) {
   size_t nbytes;
   const char *line = tl_line_text(of, i + 1, &nbytes);
-  tl_json_text(out, line, nbytes);
+  tl_text_json(out, line, nbytes);
 }
 
 void tl_json_lines(tl_text *out, const tl_unit *unit) {

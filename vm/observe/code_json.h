@@ -15,8 +15,6 @@
 static inline const char *tl_json_bool(bool is_true) {
   return is_true ? "true" : "false";
 }
-// Appends a text as a JSON string.
-void tl_json_text(tl_text *out, const char *from, size_t nbytes);
 // Turns what was written from [begin] on into a JSON string.
 void tl_json_quote_rest(tl_text *out, size_t begin);
 

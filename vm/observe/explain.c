@@ -390,7 +390,7 @@ static void put_text(tl_text *out, const char *text) {
   if (text == NULL)
     tl_text_puts(out, "null");
   else
-    tl_json_text(out, text, strlen(text));
+    tl_text_json(out, text, strlen(text));
 }
 
 // The operand's name as a JSON string.
@@ -666,7 +666,7 @@ static void put_machine_code(void *context, const tl_jit_report *report) {
 void tl_explain_code(tl_text *out, const tl_unit *unit, const tl_notes *notes,
                      const char *error) {
   tl_text_puts(out, "{\"file\": ");
-  tl_json_text(out, unit->file->text, unit->file->length);
+  tl_text_json(out, unit->file->text, unit->file->length);
   tl_text_puts(out, ", \"error\": ");
   put_text(out, error);
   tl_text_printf(out, ", \"has_run\": %s, \"large\": %d, \"native\": [",

@@ -133,7 +133,7 @@ static void put_builtin(tl_text *out, const tl_builtin *builtin) {
   tl_fused_kind fused = builtin->fused;
   tl_region_step step = tl_region_call(builtin);
   tl_text_puts(out, ", \"builtin\": {\"name\": ");
-  tl_json_text(out, builtin->name, strlen(builtin->name));
+  tl_text_json(out, builtin->name, strlen(builtin->name));
   tl_text_printf(out, ", \"fused\": \"%s\"}",
                  fused == TL_FUSED_REDUCTION ? "reduction"
                  : fused == TL_FUSED_SCAN    ? "scan"
@@ -283,7 +283,7 @@ static void put_operations(tl_text *out) {
 void tl_peak_code(tl_text *out, const tl_unit *unit) {
   lister l = {.out = out, .unit = unit};
   tl_text_puts(out, "{\"file\": ");
-  tl_json_text(out, unit->file->text, unit->file->length);
+  tl_text_json(out, unit->file->text, unit->file->length);
   tl_text_printf(out, ", \"count\": %" PRIu32 ", \"dtypes\": [",
                  unit->prototype_count);
   put_dtypes(out);

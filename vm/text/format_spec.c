@@ -16,6 +16,7 @@
 
 #include "vm/text/format_internal.h"
 #include "vm/array/string_item.h"
+#include "vm/number.h"
 
 // A width beyond this is a slip rather than a wish, and would fill memory.
 enum { LARGEST_WIDTH = 1000000 };
@@ -72,14 +73,6 @@ static int read_number(const char **at, const char *end) {
   return number;
 }
 
-// Skips the character if it comes next.
-static bool accept(const char **at, const char *end, char c) {
-  if (*at == end || **at != c)
-    return false;
-  ++*at;
-  return true;
-}
-
 // Reads the text as a spec; false where it is not one.
 static bool read_spec(const char *text, size_t nbytes, spec *out) {
   const char *at = text, *end = text + nbytes;
@@ -87,11 +80,11 @@ static bool read_spec(const char *text, size_t nbytes, spec *out) {
   at = read_align(at, end, out);
   if (at < end && (*at == '+' || *at == '-' || *at == ' '))
     out->sign = *at++;
-  out->positive = accept(&at, end, 'z');
-  out->alternate = accept(&at, end, '#');
+  out->positive = tl_accept(&at, end, 'z');
+  out->alternate = tl_accept(&at, end, '#');
   // A zero before the width fills numbers behind their sign: it stands for `=`
   // there, while strings take it as `<`.
-  const bool zero = out->fill == NULL && accept(&at, end, '0');
+  const bool zero = out->fill == NULL && tl_accept(&at, end, '0');
   if (zero && out->align == 0)
     out->align = '0';
   if (out->fill == NULL)
@@ -100,7 +93,7 @@ static bool read_spec(const char *text, size_t nbytes, spec *out) {
   if (at < end && (*at == ',' || *at == '_'))
     out->group = *at++;
   out->precision = -1;
-  if (accept(&at, end, '.')) {
+  if (tl_accept(&at, end, '.')) {
     out->precision = read_number(&at, end);
     // More digits would not fit the buffers, and say nothing.
     if (out->precision < 0 || out->precision > TL_PRECISION)

@@ -509,19 +509,17 @@ static tl_type *expect_close(parser *p, tl_type *type) {
 
 // Reads digits; false: there are none, or after tl_fail too many.
 static bool read_number(parser *p, int64_t *out) {
-  *out = 0;
-  bool any = false;
-  size_t begin = p->at;
-  while (p->at < p->nbytes && tl_is_digit(p->text[p->at])) {
-    int64_t digit = p->text[p->at] - '0';
-    // The number would not fit int64.
-    if (*out > (INT64_MAX - digit) / 10)
-      return p->at = begin, fail_expected(p, "a number below 2**63") != NULL;
-    *out = *out * 10 + digit;
-    p->at++;
-    any = true;
-  }
-  return any;
+  const char *from = p->text + p->at;
+  bool fits;
+  uint64_t number;
+  size_t count =
+      (size_t)(tl_digits_read(from, p->text + p->nbytes, 10, &fits, &number) -
+               from);
+  if (!fits || number > INT64_MAX)
+    return fail_expected(p, "a number below 2**63") != NULL;
+  *out = (int64_t)number;
+  p->at += count;
+  return count > 0;
 }
 
 // A number from 1 to [most]; 0 after tl_fail, which names what is expected.
