@@ -9,9 +9,9 @@
 
 // The formats of compressed data.
 typedef enum tl_packing {
-  TL_PACKED_RAW,   // deflate without a frame, as in zip
   TL_PACKED_ZLIB,  // as in PNG
   TL_PACKED_GZIP,  // several members follow each other
+  TL_PACKED_RAW,   // deflate without a frame, as in zip
   TL_PACKED_ZSTD,
 } tl_packing;
 

@@ -97,14 +97,15 @@ static bool encode(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // The argument format; zlib where it is none.
 static bool read_packing(tl_vm *vm, const char *function, tl_slot s,
                          tl_packing *out) {
-  static const char *const names[] = {"zlib", "gzip", "raw", "zstd", NULL};
-  static const tl_packing packings[] = {TL_PACKED_ZLIB, TL_PACKED_GZIP,
-                                        TL_PACKED_RAW, TL_PACKED_ZSTD};
-  int which;
-  if (!tl_arg_choice(vm, function, "format", s, names, &which))
-    return false;
-  *out = packings[which];
-  return true;
+  static const char *const names[] = {[TL_PACKED_ZLIB] = "zlib",
+                                      [TL_PACKED_GZIP] = "gzip",
+                                      [TL_PACKED_RAW] = "raw",
+                                      [TL_PACKED_ZSTD] = "zstd",
+                                      NULL};
+  int which = 0;
+  bool ok = tl_arg_choice(vm, function, "format", s, names, &which);
+  *out = (tl_packing)which;
+  return ok;
 }
 
 // The bytes as a vector; frees them in any case.

@@ -101,61 +101,53 @@ static bool run(parts *p, int64_t chunks, tl_pool_work *work) {
 
 typedef struct piece {
   int64_t begin, length;
+  tl_stop stop;  // of this piece, which asks for all of them
 } piece;
 
 // Piece i of [count]: as equal as whole items allow.
-static piece piece_at(const parts *p, int64_t i, int64_t count) {
+static piece piece_at(parts *p, int64_t i, int64_t count) {
   int64_t begin = boundary(p, i, count);
-  return (piece){begin, boundary(p, i + 1, count) - begin};
+  return (piece){begin, boundary(p, i + 1, count) - begin, {asks, p, false}};
 }
 
 // --- One step each, in pieces between which it may be stopped ----------------
-
-// A stop for one piece of work, which asks for all of them.
-static tl_stop stop_of(parts *p) {
-  return (tl_stop){asks, p, false};
-}
 
 // Items become keys in their own memory, inverted where the order descends, so
 // that all later steps sort words upward.
 static void to_keys(void *context, int64_t i) {
   parts *p = context;
-  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, (int64_t)p->count * PIECES);
   tl_sort_to_keys(p->dtype, p->items + (size_t)at.begin * p->itemsize,
-                  (size_t)at.length, p->descending, &stop);
+                  (size_t)at.length, p->descending, &at.stop);
 }
 
 // Keys become items again, from wherever the last round left them.
 static void from_keys(void *context, int64_t i) {
   parts *p = context;
-  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, (int64_t)p->count * PIECES);
   size_t offset = (size_t)at.begin * p->itemsize;
   tl_sort_from_keys(p->dtype, p->items + offset, p->from + offset,
-                    (size_t)at.length, p->descending, &stop);
+                    (size_t)at.length, p->descending, &at.stop);
 }
 
 // Sorts the keys of a part with scratch memory of its own.
 static void sort_part(void *context, int64_t i) {
   parts *p = context;
-  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, p->count);
   tl_sort(p->itemsize == 4 ? TL_UINT32 : TL_UINT64,
           p->items + (size_t)at.begin * p->itemsize, (size_t)at.length, false,
-          p->scratch + (size_t)i * p->scratch_each, &stop);
+          p->scratch + (size_t)i * p->scratch_each, &at.stop);
 }
 
 // The order of a part's items, as positions among all.
 static void order_part(void *context, int64_t i) {
   parts *p = context;
-  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, p->count);
   int64_t *order = p->order + at.begin;
   size_t n = (size_t)at.length;
   tl_argsort(p->dtype, order, p->items + (size_t)at.begin * p->itemsize, n,
-             p->descending, p->scratch + (size_t)i * p->scratch_each, &stop);
-  for (size_t k = 0, end; tl_piece(&stop, k, n, &end);)
+             p->descending, p->scratch + (size_t)i * p->scratch_each, &at.stop);
+  for (size_t k = 0, end; tl_piece(&at.stop, k, n, &end);)
     for (; k < end; k++) order[k] += at.begin;
 }
 
@@ -165,12 +157,11 @@ static void make_keys(void *context, int64_t i) {
   enum { FEW = 1024 };
   _Alignas(64) char items[FEW * sizeof(uint64_t)];
   parts *p = context;
-  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, (int64_t)p->count * PIECES);
   const int64_t *order = p->order + at.begin;
   uint64_t *keys = p->keys + at.begin;
   tl_gather *take = tl_kernels()->take[tl_move_size(p->itemsize)];
-  for (size_t k = 0, end; tl_piece(&stop, k, (size_t)at.length, &end);) {
+  for (size_t k = 0, end; tl_piece(&at.stop, k, (size_t)at.length, &end);) {
     for (size_t n; k < end; k += n) {
       n = end - k < FEW ? end - k : FEW;
       take(items, p->items, (ptrdiff_t)p->itemsize, order + k, n);
@@ -197,7 +188,7 @@ static void merge_some(parts *p, int64_t begin, size_t m, size_t n, size_t from,
 // Two runs are merged in as many pieces as their parts have.
 static void merge_piece(void *context, int64_t i) {
   parts *p = context;
-  tl_stop stop = stop_of(p);
+  tl_stop stop = {asks, p, false};
   // Round with runs of one part, four parts, PIECES 4:
   //
   //   i   0 … 7       the pieces of parts 0 and 1
@@ -217,11 +208,11 @@ static void merge_piece(void *context, int64_t i) {
 // Copies the result to where it belongs, after an odd number of rounds.
 static void copy_order(void *context, int64_t i) {
   parts *p = context;
-  tl_stop stop = stop_of(p);
   piece at = piece_at(p, i, (int64_t)p->count * PIECES);
   int64_t *to = p->order + at.begin;
   const int64_t *from = (const int64_t *)(const void *)p->from + at.begin;
-  for (size_t k = 0, end; tl_piece(&stop, k, (size_t)at.length, &end); k = end)
+  for (size_t k = 0, end; tl_piece(&at.stop, k, (size_t)at.length, &end);
+       k = end)
     memcpy(to + k, from + k, (end - k) * sizeof *to);
 }
 

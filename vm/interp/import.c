@@ -215,17 +215,12 @@ static bool import_embedded(tl_vm *vm, const char *name, bool *found,
   if (e == NULL)
     return true;
   *found = true;
+  if (!e->is_global && e->functions->name != NULL && strcmp(e->name, name) == 0)
+    return import_library(vm, e->name, out);
   bool ready;
   tl_module *module = module_to_make(vm, name, &ready, out);
   if (module == NULL)
     return ready;
-  if (!e->is_global && e->functions->name != NULL &&
-      strcmp(e->name, name) == 0) {
-    module->state = TL_MODULE_READY;
-    module->builtin = e->name;
-    *out = module_slot(module);
-    return true;
-  }
   module->state = TL_MODULE_RUNNING;
   return run_embedded(vm, module, e, out);
 }
