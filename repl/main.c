@@ -18,6 +18,7 @@
 
 #include "repl/bind.h"
 #include "repl/lsp.h"
+#include "repl/program.h"
 #include "repl/prompt.h"
 #include "repl/run.h"
 #include "repl/test.h"
@@ -72,7 +73,7 @@ int main(int argc, char **argv) {
     case TL_ACTION_VERSION:
       return print_version(&cmd);
     case TL_ACTION_HELP:
-      tl_command_help();
+      fputs(tl_help, stdout);
       return 0;
     default:
       break;

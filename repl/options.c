@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repl/program.h"
-
-void tl_command_help(void) {
-  fputs(tl_help, stdout);
-}
-
 // A message about wrong usage; returns the exit status 2.
 static int wrong(const char *format, ...) {
   va_list args;

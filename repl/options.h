@@ -63,6 +63,3 @@ typedef struct tl_command {
 // Reads the arguments of main. Returns 0, or 2 after a message on standard
 // error. Strings in *out are those of argv.
 int tl_command_read(int argc, char **argv, tl_command *out);
-
-// Prints what --help prints.
-void tl_command_help(void);

@@ -45,11 +45,6 @@ double tl_seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// The line goes to standard error, so that output in files and pipes is whole.
-bool tl_progress_is_possible(void) {
-  return isatty(STDERR_FILENO) && tl_terminal_is_able();
-}
-
 // --- The timer --------------------------------------------------------------
 
 // Only what a handler may: flags, and a write. A run that has not answered

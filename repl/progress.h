@@ -10,8 +10,6 @@
 
 #include "tally.h"
 
-// Whether standard error is a terminal that can show such a line.
-bool tl_progress_is_possible(void);
 // A run begins: from its second second on the VM is asked four times a second,
 // by SIGALRM. Its hook is tl_progress_draw.
 void tl_progress_begin(tally_vm *vm);

@@ -206,7 +206,7 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   shows_progress =
       (cmd->action == TL_ACTION_PROMPT || cmd->action == TL_ACTION_RUN ||
        cmd->action == TL_ACTION_CODE) &&
-      tl_progress_is_possible();
+      isatty(STDERR_FILENO) && tl_terminal_is_able();
   if (shows_progress)
     options.progress = tl_progress_draw;
   writes_to_terminal = isatty(STDOUT_FILENO);

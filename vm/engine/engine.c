@@ -274,9 +274,10 @@ static bool open_operands(tl_vm *vm, tl_op op, tl_slot *operands, opened *o) {
   return true;
 }
 
-// Drops what opening made.
+// Drops what opening made: arrays of ranges alone, for others belong to the
+// slot.
 static void close_operands(tl_vm *vm, opened *o) {
-  while (o->count > 0) tl_operand_close(vm, &o->x[--o->count]);
+  while (o->count > 0) tl_clear(vm, &o->x[--o->count].made);
 }
 
 // The entry of both forms; the short path first, because most operations of

@@ -23,11 +23,10 @@ typedef struct tl_operand {
 } tl_operand;
 
 // Takes [slot] apart. Fails (kind memory) only for ranges; *is_number is false
-// for what is no number and no array of numbers. Close what was opened.
+// for what is no number and no array of numbers. Clear out->made of what was
+// opened: the array that a range became.
 bool tl_operand_open(tl_vm *vm, tl_slot *slot, tl_operand *out,
                      bool *is_number);
-// Drops the array that a range became; the slot of an array is left as it is.
-void tl_operand_close(tl_vm *vm, tl_operand *operand);
 
 // The dtypes of one operation.
 //

@@ -57,12 +57,6 @@ bool tl_operand_open(tl_vm *vm, tl_slot *slot, tl_operand *out,
   return true;
 }
 
-// Only an array that was made of a range is dropped: others belong to the
-// slot.
-void tl_operand_close(tl_vm *vm, tl_operand *operand) {
-  tl_clear(vm, &operand->made);
-}
-
 // The name of an operation in messages.
 const char *tl_op_label(tl_op op) {
   const tl_op_info *info = &tl_ops[op];
