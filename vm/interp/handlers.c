@@ -145,18 +145,6 @@ static bool put_item(tl_vm *vm, const tl_slot *target, const tl_slot *value,
   return true;
 }
 
-// The store of the loop itself, where an index is no int64.
-static bool set_by_narrow(const tl_slot *target, const tl_slot *value,
-                          uint16_t count, const tl_slot *i, const tl_slot *j) {
-  tl_slot wide, other;
-  bool widened = tl_index_widen(i, &wide);
-  if (count == 1)
-    return widened && tl_element_set(target, value, &wide);
-  bool both = tl_index_widen(j, &other);
-  return (widened || both) &&
-         tl_element_set2(target, value, widened ? &wide : i, both ? &other : j);
-}
-
 // A field of a record, else a path of one step: the dispatch loop has tried to
 // set the item of an array or a list.
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
@@ -173,8 +161,6 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
     return true;
   }
   if (count == 1 && put_item(vm, target, value, i, modes))
-    return true;
-  if (set_by_narrow(target, value, count, i, j))
     return true;
   // The general path takes the index values as parts; borrowed ones without
   // their owned bit.

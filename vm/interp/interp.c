@@ -518,27 +518,6 @@ dispatch:
         }
       }
       SAVE();
-      // As CALLK, but the result has to be owned: the caller knows no summary.
-      tl_prototype *function =
-          shape == 0 ? entered_at_once(vm, F, callee, ins->c, a + 1) : NULL;
-      if (LIKELY(function != NULL)) {
-        const uint32_t count = ins->c;
-        F++;
-        F->base = base = a + 1;
-        F->function = function;
-        F->closure =
-            tl_is_kind(callee, TL_KIND_CLOSURE) ? callee.pointer : NULL;
-        F->flags = TL_FRAME_OWNS;
-        K = function->constants;
-        ins = function->code;
-#ifdef TALLY_AUDIT
-        const uint32_t end = function->slot_count;
-#else
-        const uint32_t end = function->param_count;
-#endif
-        for (uint32_t i = count; i < end; i++) base[i] = tl_unset();
-        DISPATCH;
-      }
       if (UNLIKELY(tl_is_kind(callee, TL_KIND_MODULE)) &&
           !tl_module_callee(vm, &callee)) {
         tl_drop_all(vm, a + 1, ins->c);

@@ -491,25 +491,6 @@ __attribute__((always_inline)) static inline bool next_in_range(
   return true;
 }
 
-// The script function that a call with [count] arguments by position, which
-// stand from [window] on, enters with nothing but a new record behind [frame].
-// NULL: another callee, or arguments to bind, or no room, or a contract.
-static inline tl_prototype *entered_at_once(const tl_vm *vm,
-                                            const tl_frame *frame,
-                                            tl_slot callee, uint32_t count,
-                                            const tl_slot *window) {
-  if (!tl_is_kind(callee, TL_KIND_CLOSURE) &&
-      !tl_is_kind(callee, TL_KIND_FUNCTION))
-    return NULL;
-  tl_prototype *function = tl_function_prototype(callee);
-  return tl_stands_in_place(function, count) &&
-                 !frame->function->has_contracts &&
-                 window + function->slot_count <= vm->stack_end &&
-                 frame + 1 < vm->frames_end
-             ? function
-             : NULL;
-}
-
 // Makes the record behind [frame] that of a call of [callee], whose [count]
 // arguments are its first slots from [base] on. False after tl_fail: there is
 // no room. Apart, for calls that are rare.
