@@ -29,8 +29,7 @@ static bool diagonal_view(tl_vm *vm, const char *function, tl_slot *x,
   // An offset beyond the matrix leaves a diagonal of no items at its edge.
   int64_t row = offset < 0 ? (offset < -rows ? rows : -offset) : 0;
   int64_t column = offset > 0 ? (offset > columns ? columns : offset) : 0;
-  int64_t length =
-      rows - row < columns - column ? rows - row : columns - column;
+  int64_t length = tl_least(rows - row, columns - column);
   char *data = a->data;
   if (length > 0)
     data += row * strides[ndim - 2] + column * strides[ndim - 1];

@@ -23,11 +23,6 @@ enum {
   PIECE = 1 << 17,           // items between two polls
 };
 
-// The lesser of two.
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 // Only floats have NaN. Those of 16 bits are in no range of a sample.
 static bool is_float(tl_dtype dtype) {
   return dtype == TL_FLOAT32 || dtype == TL_FLOAT64;
@@ -71,7 +66,7 @@ static bool find_width(const tl_ranks *r, int *width, uint64_t *first,
                        uint64_t *greatest) {
   uint64_t buffer[TL_NTH_CHUNK], differ = 0, most = 0;
   for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
-    int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    int64_t m = tl_least(TL_NTH_CHUNK, r->n - i);
     const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
     if (i == 0)
       *first = keys[0];
@@ -124,7 +119,7 @@ static bool next_digit(const tl_ranks *r, search *s) {
   int bits = digit_bits(s, DIGIT_BITS), shift = s->shift - bits;
   uint64_t mask = ((uint64_t)1 << bits) - 1;
   for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
-    int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    int64_t m = tl_least(TL_NTH_CHUNK, r->n - i);
     const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
     if (s->left == r->n)
       for (int64_t j = 0; j < m; j++) counts[keys[j] >> shift & mask]++;
@@ -143,7 +138,7 @@ static bool collect(const tl_ranks *r, const search *s, uint64_t *to) {
   uint64_t buffer[TL_NTH_CHUNK];
   int64_t count = 0;
   for (int64_t i = 0; count < s->left; i += TL_NTH_CHUNK) {
-    int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    int64_t m = tl_least(TL_NTH_CHUNK, r->n - i);
     const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
     for (int64_t j = 0; j < m && count < s->left; j++) {
       to[count] = keys[j];
@@ -360,7 +355,7 @@ static bool search_range(const tl_ranks *r, int64_t k, range *g, tl_nth *out,
   open_range(r, g);
   *found = false;
   for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
-    take_chunk(r, g, i, least(TL_NTH_CHUNK, r->n - i));
+    take_chunk(r, g, i, tl_least(TL_NTH_CHUNK, r->n - i));
     if (g->from == g->to) {  // what is written down is known
       same += g->count;
       g->count = 0;
@@ -477,7 +472,7 @@ bool tl_nth_find(const tl_ranks *r, int64_t k, tl_nth *out) {
 bool tl_nth_above(const tl_ranks *r, uint64_t key, uint64_t *out) {
   uint64_t buffer[TL_NTH_CHUNK], found = UINT64_MAX;
   for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
-    int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    int64_t m = tl_least(TL_NTH_CHUNK, r->n - i);
     const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
     for (int64_t j = 0; j < m; j++) {
       uint64_t other = keys[j] > key ? keys[j] : UINT64_MAX;

@@ -39,8 +39,7 @@ static bool fold_segments(tl_vm *vm, tl_fold_segments *kernel,
   size_t step = tl_itemsize(tl_array_dtype(to));
   for (int64_t i = 0, n; i < rows; i += n) {
     // Of rows between two polls; a longer row goes by itself.
-    for (n = rows - i < ROWS ? rows - i : ROWS;
-         n > 1 && at[i + n] - at[i] > MOST;)
+    for (n = tl_least(rows - i, ROWS); n > 1 && at[i + n] - at[i] > MOST;)
       n /= 2;
     kernel(to->data + (size_t)i * step, items->data, 0, items->size, at + i,
            (size_t)n);

@@ -19,11 +19,6 @@ static bool has_keys(tl_dtype dtype) {
   return dtype != TL_STRING && !tl_dtype_is_complex(dtype);
 }
 
-// The lesser of two numbers of items.
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 // Room that is made when it is first needed, and kept for further lanes.
 typedef struct room {
   char *bytes;
@@ -70,7 +65,7 @@ static char *read_items(workspace *p, char *data, int64_t step, int64_t n,
   for (int64_t i = 0; i < n; i += POLLED) {
     tl_kernels()->pack[tl_move_size(size)](p->items.bytes + (size_t)i * size,
                                            data + i * step, step,
-                                           (size_t)least(POLLED, n - i));
+                                           (size_t)tl_least(POLLED, n - i));
     if (!tl_poll(p->vm, 0))
       return NULL;
   }
@@ -129,7 +124,7 @@ static bool firsts_find(firsts *f) {
   tl_sort_from_wide(r->dtype, &item, &last.key, 1, r->descending, NULL);
   tl_kernels()->fill[tl_move_size(size)](sought, &item, TL_NTH_CHUNK);
   for (int64_t i = 0; count < f->k; i += TL_NTH_CHUNK) {
-    const int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    const int64_t m = tl_least(TL_NTH_CHUNK, r->n - i);
     if (i % POLLED == 0 && !tl_poll(r->vm, 0))
       return false;
     if (r->n > m && has_none(r, i, m, sought))
@@ -289,7 +284,7 @@ static bool cut_blocks(cut *c, int keeps, part *parts, int count, bool fresh) {
                         keeps == LESS ? MORE : SAME};
   int64_t new[CUT_BLOCK];
   for (int64_t i = 0; i < c->n; i += CUT_BLOCK) {
-    const size_t n = (size_t)least(CUT_BLOCK, c->n - i);
+    const size_t n = (size_t)tl_least(CUT_BLOCK, c->n - i);
     if (i % POLLED == 0 && !tl_poll_over(c->vm))
       return false;
     find_kinds(c, c->items + (size_t)i * tl_itemsize(c->dtype), n);

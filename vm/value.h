@@ -154,6 +154,11 @@ enum {
 // their axes lie in another order (vm/array/layout.c).
 #define TL_DIRECT (UINT64_C(1) << 28)
 
+// The lesser of two.
+static inline int64_t tl_least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
 // A tag of a class and a dtype or kind.
 #define TL_TAG(class, dtype) ((uint64_t)(class) | (uint64_t)(dtype) << 8)
 #define TL_TAG_I64 TL_TAG(TL_CLASS_I64, TL_INT64)

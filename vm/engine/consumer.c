@@ -238,8 +238,7 @@ static void fold_even(const tl_method *m, const tl_rows *rows, char *out) {
   for (int64_t i = 0; i <= SOME_ROWS; i++) at[i] = i * rows->length;
   for (int64_t left = rows->n; left > 0; left -= SOME_ROWS) {
     // Offsets count from the first of these rows on.
-    m->segments(out, items, 0, end, at,
-                (size_t)(left < SOME_ROWS ? left : SOME_ROWS));
+    m->segments(out, items, 0, end, at, (size_t)tl_least(left, SOME_ROWS));
     out += SOME_ROWS * m->out;
     items += (size_t)at[SOME_ROWS] * m->folded_size;
     end -= at[SOME_ROWS];

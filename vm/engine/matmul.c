@@ -110,11 +110,6 @@ static bool poll_work(tl_vm *vm, int64_t rows, int64_t columns, int64_t terms) {
   return tl_poll(vm, work < 1 ? 1 : (uint64_t)work);
 }
 
-// The smaller of two.
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 // Memory for every thread's packed operands, in cache lines of its own.
 static bool make_scratch(task *t) {
   // Each thread packs into memory of its own; whole lines, so that threads do
@@ -203,7 +198,7 @@ static bool block(task *t, int64_t i, int64_t j, int64_t rows,
   const double parts = work / LEAST_PART_WORK;
   piece p = {.task = t, .i = i, .j = j, .rows = rows, .columns = columns};
   p.caller = pthread_self();
-  p.parts = smaller(t->threads, rows / LEAST_PART_ROWS);
+  p.parts = tl_least(t->threads, rows / LEAST_PART_ROWS);
   if (parts < (double)p.parts)
     p.parts = (int64_t)parts;
   if (p.parts < 1)
@@ -223,8 +218,8 @@ static bool block(task *t, int64_t i, int64_t j, int64_t rows,
 static bool all_blocks(task *t) {
   for (int64_t i = 0; i < t->m; i += t->rows)
     for (int64_t j = 0; j < t->n; j += t->columns)
-      if (!block(t, i, j, smaller(t->m - i, t->rows),
-                 smaller(t->n - j, t->columns)))
+      if (!block(t, i, j, tl_least(t->m - i, t->rows),
+                 tl_least(t->n - j, t->columns)))
         return false;
   return true;
 }
@@ -255,7 +250,7 @@ static bool mirror(task *t) {
   const int64_t item = (int64_t)itemsize, row = t->n * item, n = t->n;
   tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(itemsize)];
   for (int64_t i = 0; i < n; i += TILE) {
-    const int64_t height = smaller(n - i, TILE);
+    const int64_t height = tl_least(n - i, TILE);
     if (!tl_poll(t->vm, 0))
       return false;
     for (int64_t j = 0; j < i; j += TILE)
@@ -291,11 +286,11 @@ static bool symmetric_product(task *t) {
   const int64_t strip = part < TILE_ROWS ? TILE_ROWS : part;
   const bool at_once = t->blas && t->rows == t->m && t->columns == t->n;
   const int64_t step =
-      at_once ? t->m : smaller(strip, smaller(t->rows, t->columns));
+      at_once ? t->m : tl_least(strip, tl_least(t->rows, t->columns));
   for (int64_t i = 0; i < t->m; i += step) {
-    const int64_t rows = smaller(t->m - i, step);
+    const int64_t rows = tl_least(t->m - i, step);
     for (int64_t j = 0; j < i; j += t->columns)
-      if (!block(t, i, j, rows, smaller(i - j, t->columns)))
+      if (!block(t, i, j, rows, tl_least(i - j, t->columns)))
         return false;
     if (!diagonal_block(t, i, rows))
       return false;

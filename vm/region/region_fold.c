@@ -271,8 +271,7 @@ typedef struct column_block {
 static bool open_block(folder *f, column_block *s) {
   int64_t ncols = f->lengths[f->column];
   s->planned.ndim = 0;
-  tl_column_stream_open(&s->fold, &f->r.method,
-                        ncols < BLOCK_COLUMNS ? ncols : BLOCK_COLUMNS,
+  tl_column_stream_open(&s->fold, &f->r.method, tl_least(ncols, BLOCK_COLUMNS),
                         f->length, CHUNK_BYTES);
   return tl_column_stream_alloc(&s->fold, f->g->vm);
 }
@@ -333,8 +332,7 @@ static tl_region_status fold_block(folder *f, column_block *s, int64_t width,
                                    char *to) {
   tl_column_stream_begin(&s->fold, to);
   for (int64_t at = 0; at < f->length; at += s->fold.rows) {
-    int64_t rows =
-        f->length - at < s->fold.rows ? f->length - at : s->fold.rows;
+    int64_t rows = tl_least(f->length - at, s->fold.rows);
     tl_region_status status = compute_rows(f, s, at, rows, width);
     if (status != TL_REGION_DONE)
       return status;
