@@ -182,26 +182,17 @@ static void *bad_unclosed(tl_parser *parser, const tl_token *token) {
                         spell_place(parser, closing->begin));
 }
 
-// The errors of the lexer whose message is always the same.
-static const char *const lex_messages[] = {
-    [TL_LEX_STRING] =
-        "the string that begins here does not end on its line: it lacks a \" "
-        "(\"\"\" begins one of several lines)",
-    [TL_LEX_TRIPLE_STRING] =
-        "the string that begins here never ends: it lacks \"\"\"",
-    [TL_LEX_TYPE] = "the type that begins here never ends: it lacks a `",
-    [TL_LEX_FORMAT] =
-        "a format ends with the hole's }, on the same line, and holds neither "
-        "{{ nor \": braces as text are written {{ }}, or r\"…\" holds text "
-        "without holes",
-    [TL_LEX_HOLE] =
-        "this hole is not closed before its string breaks off (a brace as text "
-        "is written {{)",
+// The errors of the lexer whose message is always the same, by the word that it
+// has in vm/hints.txt.
+static const char *const lex_words[] = {
+    [TL_LEX_STRING] = "string", [TL_LEX_TRIPLE_STRING] = "triple",
+    [TL_LEX_TYPE] = "type",     [TL_LEX_FORMAT] = "format",
+    [TL_LEX_HOLE] = "hole",
 };
 
 // The lexer only marks what it cannot read; the words are made here, where the
 // text around the token is at hand. Errors whose message needs no text of the
-// source stand in lex_messages.
+// source are lines of vm/hints.txt.
 void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
   tl_span span = tl_token_span(token);
   const char *text = parser->source->text;
@@ -242,7 +233,8 @@ void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
     default:
       break;
   }
-  return tl_parser_fail(parser, span, "%s", lex_messages[token->code]);
+  const char *word = lex_words[token->code];
+  return tl_parser_fail(parser, span, "%s", tl_hint("lex", word, strlen(word)));
 }
 
 // --- A token that cannot stand where it is ---
@@ -342,13 +334,13 @@ static bool is_prefixed_string(const tl_parser *parser, const tl_token *last,
   return is_string && is_prefix && last->end == token->begin;
 }
 
-// The message for a token that belongs elsewhere, or NULL. An update, as +=, is
+// The message of that kind of hints for a token, or NULL. An update, as +=, is
 // an assignment.
-static const char *find_misplaced(const tl_token *token) {
-  const int kind =
-      token->kind == TL_TOKEN_UPDATE ? TL_TOKEN_ASSIGN : token->kind;
+static const char *find_misplaced(const char *hints, int kind) {
+  if (kind == TL_TOKEN_UPDATE)
+    kind = TL_TOKEN_ASSIGN;
   const char *text = tl_token_infos[kind].text;
-  return tl_hint("token", text, strlen(text));
+  return tl_hint(hints, text, strlen(text));
 }
 
 // The message for a line within brackets that does not go on with the one
@@ -396,7 +388,7 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
                : "a list or record is spread over arguments as ...x";
   // From here on the order matters: a message about the token itself comes
   // before one about the words around it.
-  hint = find_misplaced(token);
+  hint = find_misplaced("token", token->kind);
   if (hint || is_operand_wanted)
     return hint;
   hint = stranded_bracket(parser, token);
@@ -494,27 +486,20 @@ static const char *stray_block(tl_parser *parser) {
 // The message for a token that cannot follow a statement, or NULL.
 static const char *end_message(tl_parser *parser) {
   switch (parser->kind) {
-    case TL_TOKEN_ASSIGN:
-    case TL_TOKEN_UPDATE:
-      return "an assignment is a statement of its own and has no value: "
-             "write two, b = 0 and then a = b";
     case TL_TOKEN_COLON:
       if (tl_parser_last(parser)->kind == TL_TOKEN_NUMBER)
         return "a range is a..b, its numbers as an array are arange(a, b)";
-      return "`:` begins nothing here: a block stands in braces, and a "
-             "variable has no declared type";
+      break;
     case TL_TOKEN_BRACE:
       return stray_block(parser);
     case TL_TOKEN_IF:
       return tl_parser_last(parser)->kind == TL_TOKEN_BRACE_END
                  ? "`;` or a new line stands between two statements"
                  : "the condition comes first: write if c { a } else { b }";
-    case TL_TOKEN_ARROW:
-      return "left of `=>` stands a name or a list of parameters, as in "
-             "(a, b) => a + b";
     default:
-      return NULL;
+      break;
   }
+  return find_misplaced("behind", (int)parser->kind);
 }
 
 // Reports what cannot follow a whole statement; returns NULL.
