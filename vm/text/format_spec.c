@@ -306,7 +306,8 @@ static void print_general(const spec *s, double value, char *out) {
   const bool fixed = exponent >= -4 && exponent < precision - 1;
   if (fixed)
     tl_print_float(out, value, precision - 1 - exponent, 'f', true);
-  strip_zeros(out);
+  if (!s->alternate)
+    strip_zeros(out);
   if (fixed && strchr(out, '.') == NULL)
     strcat(out, ".0");
 }
