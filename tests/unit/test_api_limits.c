@@ -115,6 +115,43 @@ static void test_instructions_are_limited(void **state) {
   host_close(&h);
 }
 
+// Loops of every form: each jump back polls, whatever it compares.
+static void test_each_loop_ends_at_its_budget(void **state) {
+  (void)state;
+  static const char *const conditions[] = {
+      "a < b",        "a <= b",        "a != b",
+      "a == a",       "b > a",         "b >= a",
+      "a < 3",        "a <= 3",        "a != 3",
+      "b > -1",       "b >= -1",       "b == b",
+      "not (b < a)",  "not (b <= a)",  "not (a == b)",
+      "not (a != a)", "not (a > b)",   "not (a >= b)",
+      "not (b < -1)", "not (b <= -1)", "not (a == 3)",
+      "not (a > 3)",  "not (a >= 3)",  "a in (a, b)",
+      "a < b and t",  "u or a < b",    "t",
+      "not u",
+  };
+  static const char *const values[] = {"1, 2",          "1.5, 2.5",
+                                       "int8(1), 2.5",  "\"a\", \"b\"",
+                                       "uint8(1), 1e9", "none, none"};
+  host h = {.vm = NULL};
+  open_limited(&h, 0, 200);
+  for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+      char source[200];
+      snprintf(source, sizeof source,
+               "fn f(a, b, t, u) { while %s { } }\nf(%s, true, false)",
+               conditions[i], values[k]);
+      tally_status status = tally_eval(h.vm, source, NULL);
+      // Not all of them hold of all values, or can be asked of them.
+      if (status != TALLY_OK && status != TALLY_ERR_TYPE)
+        CHECK_ERROR(&h, status, TALLY_ERR_LIMIT, "budget");
+      else
+        assert_true(k >= 3 && i < 26);
+    }
+  }
+  host_close(&h);
+}
+
 // A text goes on for a while after its budget has ended: what it makes of rows
 // until it notices is not lost.
 static void test_a_budget_ends_within_a_text(void **state) {
@@ -681,6 +718,8 @@ int main(void) {
       PLAIN_TEST(test_too_little_to_open),
       PLAIN_TEST(test_a_function_in_tally_outlives_a_refusal),
       PLAIN_TEST(test_instructions_are_limited),
+      ONCE_TEST(test_each_loop_ends_at_its_budget, NULL, NULL,
+                "its loops ask for nothing"),
       PLAIN_TEST(test_a_budget_ends_within_a_text),
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
