@@ -234,8 +234,6 @@ tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
       add_item(flow, &state);
       return state;
     }
-    case TL_DEF_VIEW:
-      return view_state(flow);
     case TL_DEF_SAME:
       return whole_state(flow);
     case TL_DEF_CALL:

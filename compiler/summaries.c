@@ -29,7 +29,6 @@ static bool needs_room(const tl_cfg_ins *ins) {
   switch ((tl_result_kind)tl_opcodes[ins->op].result) {
     case TL_DEF_OWNED:
     case TL_DEF_ITEM:
-    case TL_DEF_VIEW:
     case TL_DEF_SAME:
     case TL_DEF_NEXT:
     case TL_DEF_ITEMS:

@@ -71,8 +71,6 @@ typedef enum tl_result_kind {
   // An item of operand 0 (a borrowed part), or a view of it (owned, but its
   // block is borrowed). Which of the two only the run knows.
   TL_DEF_ITEM,
-  // A view of operand 0, or a new object.
-  TL_DEF_VIEW,
   // Operand 0 itself, or a new object.
   TL_DEF_SAME,
   // An item of the drained operand 0.

@@ -486,14 +486,6 @@ static tl_state items_state(const tl_checker *c) {
   return state;
 }
 
-// A view of an array. The header is new and owned; operand 0 retains the
-// block, or, where that ends here, whatever retained it for operand 0.
-static tl_state view_state(const tl_checker *c) {
-  tl_state state = tl_state_new(TL_OWNS);
-  derive(c, &state, TL_HELD);
-  return state;
-}
-
 // A move hands on the state as it is; a borrow is an alias of operand 0.
 static tl_state copy_state(const tl_checker *c) {
   uint32_t x = c->ins.operands[0];
@@ -627,8 +619,6 @@ static tl_state result_state(const tl_checker *c) {
       return item_state(c);
     case TL_DEF_ITEMS:
       return items_state(c);
-    case TL_DEF_VIEW:
-      return view_state(c);
     case TL_DEF_SAME:
       return same_state(c);
     case TL_DEF_GLOBAL:
