@@ -512,8 +512,8 @@ static void remove_stale(int folder, const char *name) {
   if (strncmp(name, front, sizeof front - 1) != 0 || length < 4 ||
       strcmp(name + length - 4, ".tmp") != 0)
     return;
-  const long pid = atol(name + sizeof front - 1);
-  if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+  const long pid = strtol(name + sizeof front - 1, NULL, 10);
+  if (pid <= 0 || pid > INT32_MAX || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
     return;
   int fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)

@@ -286,7 +286,8 @@ bool tl_mapping_fail(tl_vm *vm) {
                  (size_t)(atomic_load(&m->lost_from) - atomic_load(&m->begin)));
 }
 
-// Maps the file's own pages over the zeros again.
+// Maps the file's own pages over the zeros again. Where the system refuses
+// that, who reads on would read zeros, so the VM stays marked.
 void tl_mapping_restore(tl_vm *vm) {
   int at = 0;
   vm->file_lost = false;
@@ -295,9 +296,11 @@ void tl_mapping_restore(tl_vm *vm) {
   atomic_fetch_and(&vm->interrupted, ~TL_FILE_LOST);
   for (tl_mapping *m; (m = next_lost(vm, &at)) != NULL; at++) {
     uintptr_t begin = atomic_load(&m->begin), from = m->lost_from;
-    mmap((void *)from, begin + m->nbytes - from, protection(m),
-         (m->own ? MAP_PRIVATE : MAP_SHARED) | MAP_FIXED, m->fd,
-         (off_t)(from - begin));
-    atomic_store(&m->lost_from, 0);
+    if (mmap((void *)from, begin + m->nbytes - from, protection(m),
+             (m->own ? MAP_PRIVATE : MAP_SHARED) | MAP_FIXED, m->fd,
+             (off_t)(from - begin)) != MAP_FAILED)
+      atomic_store(&m->lost_from, 0);
+    else
+      atomic_fetch_or(&vm->interrupted, TL_FILE_LOST);
   }
 }
