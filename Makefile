@@ -140,7 +140,11 @@ own_flags = $(if $(filter $(1),$(FLAGGED)),$(call accepts,$(shell \
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
 	$(COMPILE) $(CMOCKA_CFLAGS) -o $@ $< $(BUILD)/libtally.a \
+	  $(if $(filter %/test_mapping,$@),$(REFUSED)) \
 	  $(CMOCKA_LIBS) $(LDFLAGS) $(LIBS)
+ifeq ($(shell uname -s),Linux)
+REFUSED = -DREFUSES=1 -Wl,--wrap=mmap
+endif
 
 FUZZ_PARTS = $(wildcard tests/fuzz/writer*.c) tests/fuzz/host.c \
   tests/fuzz/system_calls.c

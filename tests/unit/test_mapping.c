@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 typedef struct mapped {
@@ -128,6 +129,38 @@ static void shrinks_at_the_end(void **state) {
   remove(m.path);
 }
 
+#ifdef REFUSES
+static bool refuses;
+void *__real_mmap(void *, size_t, int, int, int, off_t);
+void *__wrap_mmap(void *, size_t, int, int, int, off_t);
+
+void *__wrap_mmap(void *at, size_t nbytes, int access, int flags, int fd,
+                  off_t offset) {
+  if (!refuses || (flags & MAP_FIXED) == 0 || fd < 0)
+    return __real_mmap(at, nbytes, access, flags, fd, offset);
+  return MAP_FAILED;
+}
+
+// The file's own pages are not mapped again: nobody reads zeros instead.
+static void shrinks_and_is_not_mapped_again(void **state) {
+  host *h = *state;
+  mapped m;
+  map(h, &m, "100_000", "r");
+  cut(&m, 128 + 4096 * 8);
+  refuses = true;
+  for (int i = 0; i < 3; i++)
+    CHECK_ERROR(h, tally_eval(h->vm, "sum(m)", NULL), TALLY_ERR_IO,
+                "has become shorter");
+  refuses = false;
+  cut(&m, 128 + 100000 * 8);
+  CHECK_ERROR(h, tally_eval(h->vm, "sum(m)", NULL), TALLY_ERR_IO,
+              "has become shorter");
+  check_value(h, "sum(m)", "4096.0");
+  run_ok(h, "m = none");
+  remove(m.path);
+}
+#endif
+
 static volatile sig_atomic_t foreign;
 
 static void on_bus(int number) {
@@ -194,10 +227,17 @@ static void without_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HOST_TEST(file_that_shrinks),     HOST_TEST(refused_where_it_is_gone),
-      HOST_TEST(shrinks_under_a_copy),  HOST_TEST(shrinks_at_the_end),
-      HOST_TEST(other_signals),         cmocka_unit_test(no_signals),
-      cmocka_unit_test(without_memory), cmocka_unit_test(shrinks_under_threads),
+      HOST_TEST(file_that_shrinks),
+      HOST_TEST(refused_where_it_is_gone),
+      HOST_TEST(shrinks_under_a_copy),
+      HOST_TEST(shrinks_at_the_end),
+      HOST_TEST(other_signals),
+      cmocka_unit_test(no_signals),
+      cmocka_unit_test(without_memory),
+      cmocka_unit_test(shrinks_under_threads),
+#ifdef REFUSES
+      HOST_TEST(shrinks_and_is_not_mapped_again),
+#endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
