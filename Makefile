@@ -68,7 +68,7 @@ endif
 SUBMAKE = @+$(MAKE) --no-print-directory
 
 .PHONY: all programs tests threaded docs demo house test check check-threads \
-  check-arm64 one-file audit fuzz torture coverage bench bench-check bench-record format install \
+  check-arm64 one-file audit fuzz torture tidy coverage bench bench-check bench-record format install \
   uninstall clean help
 .DELETE_ON_ERROR:
 
@@ -300,6 +300,10 @@ torture:
 	@CC='$(CC)' tools/setup --tests
 	$(SUBMAKE) BUILD=build/audit CFLAGS='$(AUDIT_CFLAGS)' tests
 	@tests/torture build/audit $(MINUTES)
+
+## tidy      clang-tidy over all sources, where it is installed
+tidy:
+	@tools/tidy
 
 # Not optimised, and no function is put in place of its calls, so that lines and
 # branches are those of the sources.
