@@ -429,8 +429,6 @@ static void *report(tl_parser *parser, const char *expected) {
 void *tl_parser_unexpected(tl_parser *parser, const char *expected) {
   const tl_token *token = tl_parser_token(parser);
   bool is_operand_wanted = strcmp(expected, "an expression") == 0;
-  if (parser->panic)
-    return NULL;
   if (parser->kind == TL_TOKEN_ERROR)
     return tl_parser_lex_error(parser, token);
   if (parser->kind != TL_TOKEN_NEWLINE) {
@@ -505,13 +503,10 @@ static const char *end_message(tl_parser *parser) {
 // Reports what cannot follow a whole statement; returns NULL.
 void *tl_parser_bad_end(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
-  const char *message = NULL;
-  if (parser->panic)
-    return NULL;
   tl_span span;
   if (find_sign_hint(parser, token, &span))
     return tl_parser_unexpected(parser, "the end of the statement");
-  message = end_message(parser);
+  const char *message = end_message(parser);
   if (message)
     return tl_parser_fail(parser, tl_token_span(token), "%s", message);
   // Two operands in a row: the operator or the new line is missing.
