@@ -64,15 +64,21 @@ static void set_each(tl_lower *l, const tl_target_place *places, uint32_t n,
   }
 }
 
+static bool is_number(const tl_ast *ast) {
+  return ast->kind == TL_AST_INT ||
+         (ast->kind == TL_AST_UNARY && is_number(ast->unary.operand));
+}
+
 // Whether the items of an index select what has the shape that the step
-// selects: they are values and whole axes at the same places.
+// selects, whatever runs: they are numbers and whole axes at the same places.
 static bool is_fit(const tl_ast_step *step, const tl_ast_item *items,
                    uint32_t count) {
   bool alike = step->count == count;
   for (uint32_t i = 0; alike && i < count; i++)
     alike = step->items[i].kind == items[i].kind &&
             items[i].kind <= TL_AST_ITEM_SLICE && items[i].start == NULL &&
-            items[i].stop == NULL && items[i].step == NULL;
+            items[i].stop == NULL && items[i].step == NULL &&
+            (items[i].kind == TL_AST_ITEM_SLICE || is_number(items[i].value));
   return alike;
 }
 
@@ -94,16 +100,35 @@ static bool is_swap(const tl_target *target, const tl_ast *value) {
   return true;
 }
 
+// Whether all are values of the kinds that have no effect.
+static bool only_read(tl_ast **values, uint32_t count) {
+  uint32_t i = 0;
+  while (i < count && tl_ast_is_same(values[i], values[i])) i++;
+  return i == count;
+}
+
+// What a place has: the [count] values from slot [first] on may have it
+// already, as in x[i], x[j] = x[j], x[i].
+static int32_t read_old(tl_lower *l, const tl_target_place *place,
+                        tl_ast **values, uint32_t count, int32_t first) {
+  for (uint32_t i = 0; values != NULL && i < count; i++)
+    if (tl_reads(values[i], place->target))
+      return first + (int32_t)i;
+  return tl_place_read(l, place);
+}
+
 // Writes several places.
 static void set_places(tl_lower *l, const tl_target_place *places, uint32_t n,
-                       const int32_t *values, int32_t *old) {
+                       const int32_t *values, int32_t *old, tl_ast **from,
+                       uint32_t count, int32_t first) {
   int32_t whole = tl_new_block(l), after = tl_new_block(l);
   int32_t outside = l->handler;
   tl_span span = places->target->span;
   bool by_item = are_apart(places, n);
   if (by_item) {
     l->handler = whole;
-    for (uint32_t i = 0; i + 1 < n; i++) old[i] = tl_place_read(l, &places[i]);
+    for (uint32_t i = 0; i + 1 < n; i++)
+      old[i] = read_old(l, &places[i], from, count, first);
     l->handler = outside;
     set_each(l, places, n, values, old, false);
     tl_enter_handler(l, after, whole, tl_temp(l), TL_CATCHES_UNNAMED, span);
@@ -121,7 +146,7 @@ static void set_places(tl_lower *l, const tl_target_place *places, uint32_t n,
 // indices are evaluated before the first update, and names come last since they
 // cannot fail.
 static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
-                       int32_t first, bool is_swap) {
+                       int32_t first, tl_ast **from, bool is_swap) {
   tl_target_place *places =
       TL_ARENA_ARRAY(l->b->arena, tl_target_place, (size_t)count + 1);
   int32_t *values = TL_ARENA_ARRAY(l->b->arena, int32_t, 3 * (size_t)count + 1);
@@ -141,7 +166,7 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
     l->top = mark;
   }
   if (n > 1 && !is_swap)
-    set_places(l, places, n, values, values + count);
+    set_places(l, places, n, values, values + count, from, count, first);
   else
     for (uint32_t i = 0; i < n; i++) tl_place_set(l, &places[i], values[i]);
   for (uint32_t i = 0; i < count; i++)
@@ -178,7 +203,7 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       assign_all(l, target->targets, target->count,
                  tl_lower_unpack(l, target->count, rest_of(target), value,
                                  target->span),
-                 false);
+                 NULL, false);
       break;
     case TL_TARGET_PLACE: {
       tl_target_place p;
@@ -206,7 +231,8 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
     uint32_t i = tl_in_order(k, last, count);
     tl_lower_expr(l, values[i], first + (int32_t)i);
   }
-  assign_all(l, target->targets, count, first, is_swap(target, value));
+  assign_all(l, target->targets, count, first,
+             only_read(values, count) ? values : NULL, is_swap(target, value));
   return true;
 }
 
@@ -262,7 +288,7 @@ static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
   if (is_pair) {
     int32_t first =
         tl_unpack_pair(l, tl_lower_expr(l, value, -1), target->span);
-    assign_all(l, target->targets, 2, first, false);
+    assign_all(l, target->targets, 2, first, NULL, false);
     return;
   }
   assign_to(l, target, tl_lower_expr(l, value, -1));
