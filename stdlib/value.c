@@ -97,7 +97,9 @@ static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_is_none(args[1]) ? tl_empty_string() : args[1].string;
   tl_text text;
   tl_text_open(&text, vm);
-  bool ok = tl_format_spec(vm, &text, args[0], spec->text, spec->length);
+  tl_slot shown = tl_borrow(args[0]);
+  bool ok = tl_single_number(vm, &shown) &&
+            tl_format_spec(vm, &text, shown, spec->text, spec->length);
   return tl_text_give(&text, ok, out);
 }
 

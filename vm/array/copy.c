@@ -370,28 +370,35 @@ static bool move_few(tl_array *to, const tl_array *from,
 
 // --- Strings ----------------------------------------------------------------
 
-// Copies string items one by one, each of which counts its text.
+// Copies a run of string items one by one, each of which counts its text;
+// *moved counts them, the far ones for more.
+static bool move_string_run(const mover *m, const tl_walk *walk,
+                            int64_t *moved) {
+  const int64_t weight = is_far(walk->step[0]) ? 4096 / POLL_FAR : 1;
+  char *at = walk->data[0], *source = walk->data[1];
+  for (int64_t i = 0; i < walk->length; i++) {
+    *moved += weight;
+    if ((*moved & 0xfff) == 0 && !goes_on(m, 0))
+      return false;
+    tl_string_item_copy(m->vm, tl_string_item_at(at),
+                        tl_string_item_at(source));
+    at += walk->step[0];
+    source += walk->step[1];
+  }
+  return true;
+}
+
 static bool move_strings(const mover *m, tl_array *to, const tl_array *from,
                          const int64_t *from_strides) {
   tl_walk walk;
+  int64_t moved = 0;
+  bool ok = true;
   tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
                 (char *[]){to->data, from->data},
                 (const int64_t *[]){tl_strides(to), from_strides});
-  const int64_t weight = is_far(walk.step[0]) ? 4096 / POLL_FAR : 1;
-  int64_t moved = 0;
-  for (; !walk.done; tl_walk_next(&walk)) {
-    char *at = walk.data[0], *source = walk.data[1];
-    for (int64_t i = 0; i < walk.length; i++) {
-      moved += weight;
-      if ((moved & 0xfff) == 0 && !goes_on(m, 0))
-        return false;
-      tl_string_item_copy(m->vm, tl_string_item_at(at),
-                          tl_string_item_at(source));
-      at += walk.step[0];
-      source += walk.step[1];
-    }
-  }
-  return true;
+  for (; ok && !walk.done; tl_walk_next(&walk))
+    ok = move_string_run(m, &walk, &moved);
+  return ok;
 }
 
 // --- Whole arrays -----------------------------------------------------------
@@ -429,7 +436,7 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
 // Whether each pair of items lies a constant distance apart, and no stride is
 // negative.
 static bool is_shifted(const tl_array *to, const tl_array *from) {
-  bool ok = to->head.dtype != TL_STRING && tl_arrays_walk_alike(to, from);
+  bool ok = tl_arrays_walk_alike(to, from);
   for (int i = 0; i < tl_ndim(to); i++) ok &= tl_strides(to)[i] >= 0;
   return ok;
 }
@@ -508,8 +515,10 @@ static bool move_shifted(tl_vm *vm, tl_array *to, const tl_array *from,
   }
   if (!is_monotonic(&walk, itemsize))
     return false;
+  int64_t moved = 0;
   for (; *ok && !walk.done; tl_walk_next(&walk))
-    *ok = move_run(&m, &walk, itemsize);
+    *ok = to->head.dtype == TL_STRING ? move_string_run(&m, &walk, &moved)
+                                      : move_run(&m, &walk, itemsize);
   return true;
 }
 

@@ -282,17 +282,47 @@ static bool indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
   return tl_indexed_new(vm, tl_nested_form(n), &places, &target, out);
 }
 
+// The type of an array's categories, which has them in their order; NULL after
+// tl_fail.
+static const tl_type *categories_type(tl_vm *vm, tl_slot s) {
+  const tl_type *type = tl_type_of(vm, s);
+  while (type != NULL &&
+         (tl_type_is_dimension(type) || type->kind == TL_TYPE_OPTION))
+    type = type->of;
+  return type;
+}
+
+// Whether all are of one form, with axes, over one target: the same object, or
+// categories that are the same in the same order. False also after tl_fail.
+static bool share_target(tl_vm *vm, int64_t count, const tl_slot *items) {
+  tl_slot a = items[0];
+  bool category = tl_is_form(a, TL_FORM_CATEGORY), shared = true;
+  for (int64_t i = 0; shared && i < count && tl_poll_ok(vm, i, &shared); i++) {
+    tl_slot b = items[i];
+    shared = tl_is_spelled(b) && tl_is_form(b, TL_FORM_CATEGORY) == category &&
+             tl_nested_ndim(b.nested) > 0 &&
+             (a.nested->parts[1].object == b.nested->parts[1].object ||
+              (category && categories_type(vm, a) == categories_type(vm, b)));
+  }
+  return shared && !tl_failed(vm);
+}
+
 // Fails (kind value) for a value that is no category.
-// What is set is a code: the value may be a category array itself, of other
-// categories, so it is spelled out first and then looked up in those of [n].
+// What is set is a code. Those of an array with the same categories are; of
+// others the value is spelled out first and then looked up in those of [n].
 static bool category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                          tl_slot *value) {
   tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n};
   tl_slot plain = tl_borrow(*value), codes;
   bool ellipsis;
-  if ((w.count > 0 && w.steps->field == NULL &&
-       !tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis)) ||
-      !tl_spell_out(vm, 1, &plain))
+  if (w.count > 0 && w.steps->field == NULL &&
+      !tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis))
+    return false;
+  if (share_target(vm, 2, (tl_slot[]){whole, *value})) {
+    codes = tl_borrow(value->nested->parts[0]);
+    return tl_part_update(vm, w, &n->parts[0], &codes);
+  }
+  if (tl_failed(vm) || !tl_spell_out(vm, 1, &plain))
     return false;
   bool ok = tl_category_codes(vm, n->parts[1], plain, &codes);
   tl_clear(vm, &plain);
@@ -403,31 +433,6 @@ static bool indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
             tl_elementwise(vm, op, values, out);
   for (int i = 0; i < arity; i++) tl_clear(vm, &values[i]);
   return ok;
-}
-
-// The type of an array's categories, which has them in their order; NULL after
-// tl_fail.
-static const tl_type *categories_type(tl_vm *vm, tl_slot s) {
-  const tl_type *type = tl_type_of(vm, s);
-  while (type != NULL &&
-         (tl_type_is_dimension(type) || type->kind == TL_TYPE_OPTION))
-    type = type->of;
-  return type;
-}
-
-// Whether all are of one form, with axes, over one target: the same object, or
-// categories that are the same in the same order. False also after tl_fail.
-static bool share_target(tl_vm *vm, int64_t count, const tl_slot *items) {
-  tl_slot a = items[0];
-  bool category = tl_is_form(a, TL_FORM_CATEGORY), shared = true;
-  for (int64_t i = 0; shared && i < count && tl_poll_ok(vm, i, &shared); i++) {
-    tl_slot b = items[i];
-    shared = tl_is_spelled(b) && tl_is_form(b, TL_FORM_CATEGORY) == category &&
-             tl_nested_ndim(b.nested) > 0 &&
-             (a.nested->parts[1].object == b.nested->parts[1].object ||
-              (category && categories_type(vm, a) == categories_type(vm, b)));
-  }
-  return shared && !tl_failed(vm);
 }
 
 // Places in one target are joined as they are: the result refers there, too.

@@ -106,6 +106,9 @@ static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                              : tl_bool(false);
   tl_slot given = is_option ? tl_borrow(value.nested->parts[1]) : value;
   tl_slot mask = tl_none();
+  // Where nothing becomes a value, the mask alone is written.
+  if (is_none && !one)
+    return tl_part_update(vm, w, &n->parts[0], &flag);
   if (!one || is_option || !tl_is_unique(n->parts[0]) ||
       (n->parts[0].tag & TL_DIRECT) == 0) {
     tl_array *copy = tl_array_copy(vm, old);

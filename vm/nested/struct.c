@@ -438,19 +438,27 @@ static bool fill_fields(tl_vm *vm, tl_slot bytes, const tl_type *layout,
   return true;
 }
 
-// A field of several may fail when others are written: all is tried on a copy
-// of the items, whose bytes then come over at once.
+// Structs of the same layout and shape come over by their bytes. Of others a
+// field may fail when some are written: all is tried on a copy of the items,
+// whose bytes then come over at once.
 static bool fill_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   const tl_type *layout = r->item;
   if (!tl_struct_has_fields(layout, value))
     return tl_struct_fail_fields(vm, layout, value);
-  tl_array *view = region_bytes(vm, bytes, r);
+  tl_array *view = region_bytes(vm, bytes, r), *copy = NULL;
   if (view == NULL)
     return false;
-  tl_array *copy = tl_array_copy(vm, view);
-  bool ok = copy != NULL &&
-            fill_fields(vm, tl_own_array(copy), layout, value) &&
-            tl_array_assign(vm, view, copy);
+  const tl_array *from =
+      tl_is_form(value, TL_FORM_STRUCT) && value.nested->layout == layout
+          ? value.nested->parts[0].array
+          : NULL;
+  bool ok;
+  if (from != NULL && tl_has_shape(from, tl_ndim(view), tl_shape(view)))
+    ok = tl_array_assign(vm, view, from);
+  else
+    ok = (copy = tl_array_copy(vm, view)) != NULL &&
+         fill_fields(vm, tl_own_array(copy), layout, value) &&
+         tl_array_assign(vm, view, copy);
   tl_array_drop(vm, copy);
   tl_array_drop(vm, view);
   return ok;
