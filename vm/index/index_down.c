@@ -20,7 +20,8 @@ enum { BLOCK = 512, POLL_EACH = 64 * 1024 };
 bool tl_compress_in_place(tl_vm *vm, tl_slot *base, const tl_array *mask,
                           tl_slot *out) {
   tl_array *a = base->array;
-  if (tl_arrays_overlap(a, mask) || !tl_array_resizes(vm, *base) ||
+  if (!tl_is_contiguous(a) || tl_arrays_overlap(a, mask) ||
+      !tl_array_resizes(vm, *base) ||
       (a->size >= POLL_EACH && !tl_poll(vm, (uint64_t)a->size / 1024)))
     return false;
   tl_dtype dtype = tl_array_dtype(a);

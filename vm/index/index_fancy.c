@@ -68,7 +68,19 @@ bool tl_true_positions(tl_vm *vm, const tl_array *dense_mask, int64_t *out) {
   return true;
 }
 
-// Such masks need no positions: a kernel goes over array and mask together.
+// Whether the axes [first, first + count) of [a] lie as one, so that a place
+// among them times one stride is an offset.
+// Then the places need not be taken apart into indices, which costs a division
+// for each axis.
+static bool axes_merge(const tl_array *a, int first, int count) {
+  for (int i = first; i < first + count - 1; i++)
+    if (tl_strides(a)[i] != tl_strides(a)[i + 1] * tl_shape(a)[i + 1])
+      return false;
+  return true;
+}
+
+// Such masks need no positions: a kernel goes over array and mask together, of
+// items that do not lie side by side by way of a block.
 const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
                               const tl_slot *parts) {
   if (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
@@ -79,7 +91,41 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
   if (mask->head.dtype != TL_BOOL || base->head.dtype == TL_STRING ||
       tl_ndim(mask) == 0 || !tl_has_shape(mask, tl_ndim(base), tl_shape(base)))
     return NULL;
-  return tl_is_contiguous(mask) && tl_is_contiguous(base) ? mask : NULL;
+  return tl_is_contiguous(mask) && axes_merge(base, 0, tl_ndim(base)) ? mask
+                                                                      : NULL;
+}
+
+// Runs of an array whose axes lie as one, which kernels want side by side: if
+// the items are not, a run is packed into [room].
+typedef struct pieces {
+  const tl_array *a;
+  int64_t stride, most;  // items of a run
+  size_t itemsize;
+  bool dense;
+  _Alignas(64) char room[BLOCK * sizeof(tl_c128)];
+} pieces;
+
+static void begin_pieces(pieces *p, const tl_array *a) {
+  p->a = a;
+  p->itemsize = tl_itemsize(tl_array_dtype(a));
+  p->stride = tl_strides(a)[tl_ndim(a) - 1];
+  p->dense = tl_is_contiguous(a);
+  p->most = p->dense ? POLL_EACH : BLOCK;
+}
+
+static char *open_piece(pieces *p, int64_t at, int64_t n) {
+  if (p->dense)
+    return p->a->data + (size_t)at * p->itemsize;
+  tl_kernels()->pack[tl_move_size(p->itemsize)](
+      p->room, p->a->data + at * p->stride, p->stride, (size_t)n);
+  return p->room;
+}
+
+// What was changed in the run goes back to where it was.
+static void close_piece(pieces *p, int64_t at, int64_t n) {
+  if (!p->dense)
+    tl_kernels()->unpack[tl_move_size(p->itemsize)](
+        p->a->data + at * p->stride, p->stride, p->room, (size_t)n);
 }
 
 // Counts first, so that the result has just the room that it needs.
@@ -90,12 +136,14 @@ tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
   tl_array *out =
       count < 0 ? NULL : tl_array_new(vm, tl_array_dtype(a), 1, &count);
   char *to = out != NULL ? out->data : NULL;
-  for (int64_t at = 0; out != NULL && at < a->size; at += POLL_EACH) {
-    const int64_t n = piece_at(a->size, at);
+  pieces p;
+  begin_pieces(&p, a);
+  for (int64_t at = 0; out != NULL && at < a->size; at += p.most) {
+    const int64_t n = a->size - at < p.most ? a->size - at : p.most;
     to += size * tl_kernels()->compress[tl_move_size(size)](
-                     to, a->data + (size_t)at * size,
+                     to, open_piece(&p, at, n),
                      (const uint8_t *)mask->data + at, (size_t)n);
-    if (n == POLL_EACH && !tl_poll(vm, POLL_EACH / 1024)) {
+    if ((at + n) % POLL_EACH == 0 && !tl_poll(vm, POLL_EACH / 1024)) {
       tl_array_drop(vm, out);
       return NULL;
     }
@@ -137,57 +185,38 @@ bool tl_gather_few(tl_vm *vm, tl_slot base, const tl_step *step,
   return true;
 }
 
-// One value for all chosen items: select(mask, value, x) block by block.
-// [a] and [mask] are dense and of one size.
-static bool fill_masked(tl_vm *vm, tl_array *a, const uint8_t *mask,
-                        const char *value) {
-  const tl_kernel_table *kernels = tl_kernels();
-  _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
-  size_t itemsize = tl_itemsize(tl_array_dtype(a)), size = (size_t)a->size;
-  size_t used = size < BLOCK ? size : BLOCK;
-  kernels->fill[tl_move_size(itemsize)](splat, value, used);
-  for (size_t i = 0; i < size; i += BLOCK) {
-    size_t n = size - i < BLOCK ? size - i : BLOCK;
-    char *block = a->data + i * itemsize;
-    kernels->select[tl_move_size(itemsize)](block, mask + i, splat, block, n);
-    if (i % POLL_EACH == 0 && !tl_poll_over(vm))
-      return false;
-  }
-  return true;
-}
-
 // The kernel reads value's items one after the other as it meets true bytes, so
-// there must be just as many; one item for all goes by select, which has no
-// such counter and runs at full width.
+// there must be just as many; one item for all goes by select(mask, value, x),
+// which has no such counter and runs at full width.
 bool tl_expand_items(tl_vm *vm, tl_array *a, const tl_array *mask,
                      const tl_array *value) {
+  const tl_kernel_table *kernels = tl_kernels();
   const uint8_t *chosen = (const uint8_t *)mask->data;
-  if (value->size == 1)
-    return fill_masked(vm, a, chosen, value->data);
-  const size_t itemsize = tl_itemsize(tl_array_dtype(a));
+  _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
   const char *from = value->data;
-  for (int64_t at = 0; at < a->size; at += POLL_EACH) {
-    from += itemsize * tl_kernels()->expand[tl_move_size(itemsize)](
-                           a->data + (size_t)at * itemsize, chosen + at, from,
-                           (size_t)piece_at(a->size, at));
-    if (!tl_poll_over(vm))
+  pieces p;
+  begin_pieces(&p, a);
+  const unsigned move = tl_move_size(p.itemsize);
+  if (value->size == 1) {
+    p.most = BLOCK;
+    kernels->fill[move](splat, from, BLOCK);
+  }
+  for (int64_t at = 0; at < a->size; at += p.most) {
+    const int64_t n = a->size - at < p.most ? a->size - at : p.most;
+    char *run = open_piece(&p, at, n);
+    if (value->size == 1)
+      kernels->select[move](run, chosen + at, splat, run, (size_t)n);
+    else
+      from +=
+          p.itemsize * kernels->expand[move](run, chosen + at, from, (size_t)n);
+    close_piece(&p, at, n);
+    if ((at + n) % POLL_EACH == 0 && !tl_poll_over(vm))
       return false;
   }
   return true;
 }
 
 // --- Making positions -------------------------------------------------------
-
-// Whether the axes [first, first + count) of [a] lie as one, so that a place
-// among them times one stride is an offset.
-// Then the places need not be taken apart into indices, which costs a division
-// for each axis.
-static bool axes_merge(const tl_array *a, int first, int count) {
-  for (int i = first; i < first + count - 1; i++)
-    if (tl_strides(a)[i] != tl_strides(a)[i + 1] * tl_shape(a)[i + 1])
-      return false;
-  return true;
-}
 
 // Turns places in row-major order within the axes [first, first + count) into
 // byte offsets.
