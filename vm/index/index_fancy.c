@@ -79,8 +79,8 @@ static bool axes_merge(const tl_array *a, int first, int count) {
   return true;
 }
 
-// Such masks need no positions: a kernel goes over array and mask together, of
-// items that do not lie side by side by way of a block.
+// Such masks need no positions but those of a block: a kernel goes over array
+// and mask together, where the items lie side by side.
 const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
                               const tl_slot *parts) {
   if (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
@@ -95,37 +95,28 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
                                                                       : NULL;
 }
 
-// Runs of an array whose axes lie as one, which kernels want side by side: if
-// the items are not, a run is packed into [room].
-typedef struct pieces {
-  const tl_array *a;
-  int64_t stride, most;  // items of a run
-  size_t itemsize;
-  bool dense;
-  _Alignas(64) char room[BLOCK * sizeof(tl_c128)];
-} pieces;
-
-static void begin_pieces(pieces *p, const tl_array *a) {
-  p->a = a;
-  p->itemsize = tl_itemsize(tl_array_dtype(a));
-  p->stride = tl_strides(a)[tl_ndim(a) - 1];
-  p->dense = tl_is_contiguous(a);
-  p->most = p->dense ? POLL_EACH : BLOCK;
-}
-
-static char *open_piece(pieces *p, int64_t at, int64_t n) {
-  if (p->dense)
-    return p->a->data + (size_t)at * p->itemsize;
-  tl_kernels()->pack[tl_move_size(p->itemsize)](
-      p->room, p->a->data + at * p->stride, p->stride, (size_t)n);
-  return p->room;
-}
-
-// What was changed in the run goes back to where it was.
-static void close_piece(pieces *p, int64_t at, int64_t n) {
-  if (!p->dense)
-    tl_kernels()->unpack[tl_move_size(p->itemsize)](
-        p->a->data + at * p->stride, p->stride, p->room, (size_t)n);
+// Moves the items at true places of [n] from [at] on, which lie at one
+// distance: to [dense], or with [puts] from there, [one] of them to all.
+// Returns how many.
+static size_t move_chosen(const tl_array *a, const uint8_t *mask, int64_t at,
+                          int64_t n, char *dense, bool puts, bool one) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const size_t size = tl_itemsize(tl_array_dtype(a));
+  const int64_t stride = tl_strides(a)[tl_ndim(a) - 1];
+  const unsigned move = tl_move_size(size);
+  int64_t index[BLOCK];
+  size_t moved = 0;
+  for (int64_t end = at + n; at < end; at += BLOCK) {
+    char *to = one ? dense : dense + moved * size;
+    size_t count = kernels->true_indices(
+        index, mask + at, at, (size_t)(end - at < BLOCK ? end - at : BLOCK));
+    if (puts)
+      kernels->put[move](a->data, stride, index, to, count);
+    else
+      kernels->take[move](to, a->data, stride, index, count);
+    moved += count;
+  }
+  return moved;
 }
 
 // Counts first, so that the result has just the room that it needs.
@@ -136,14 +127,15 @@ tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
   tl_array *out =
       count < 0 ? NULL : tl_array_new(vm, tl_array_dtype(a), 1, &count);
   char *to = out != NULL ? out->data : NULL;
-  pieces p;
-  begin_pieces(&p, a);
-  for (int64_t at = 0; out != NULL && at < a->size; at += p.most) {
-    const int64_t n = a->size - at < p.most ? a->size - at : p.most;
-    to += size * tl_kernels()->compress[tl_move_size(size)](
-                     to, open_piece(&p, at, n),
-                     (const uint8_t *)mask->data + at, (size_t)n);
-    if ((at + n) % POLL_EACH == 0 && !tl_poll(vm, POLL_EACH / 1024)) {
+  for (int64_t at = 0; out != NULL && at < a->size; at += POLL_EACH) {
+    const int64_t n = piece_at(a->size, at);
+    const uint8_t *chosen = (const uint8_t *)mask->data;
+    to += size *
+          (tl_is_contiguous(a)
+               ? tl_kernels()->compress[tl_move_size(size)](
+                     to, a->data + (size_t)at * size, chosen + at, (size_t)n)
+               : move_chosen(a, chosen, at, n, to, false, false));
+    if (n == POLL_EACH && !tl_poll(vm, POLL_EACH / 1024)) {
       tl_array_drop(vm, out);
       return NULL;
     }
@@ -185,32 +177,43 @@ bool tl_gather_few(tl_vm *vm, tl_slot base, const tl_step *step,
   return true;
 }
 
+// One value for all chosen items of dense [a]: select(mask, value, x) block by
+// block.
+static void fill_masked(char *items, size_t itemsize, const uint8_t *mask,
+                        const char *splat, int64_t n) {
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    char *block = items + (size_t)i * itemsize;
+    tl_kernels()->select[tl_move_size(itemsize)](
+        block, mask + i, splat, block, (size_t)(n - i < BLOCK ? n - i : BLOCK));
+  }
+}
+
 // The kernel reads value's items one after the other as it meets true bytes, so
-// there must be just as many; one item for all goes by select(mask, value, x),
-// which has no such counter and runs at full width.
+// there must be just as many; one item for all goes by select, which has no
+// such counter and runs at full width.
 bool tl_expand_items(tl_vm *vm, tl_array *a, const tl_array *mask,
                      const tl_array *value) {
-  const tl_kernel_table *kernels = tl_kernels();
   const uint8_t *chosen = (const uint8_t *)mask->data;
+  const size_t itemsize = tl_itemsize(tl_array_dtype(a));
+  const unsigned move = tl_move_size(itemsize);
+  const bool one = value->size == 1, dense = tl_is_contiguous(a);
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
-  const char *from = value->data;
-  pieces p;
-  begin_pieces(&p, a);
-  const unsigned move = tl_move_size(p.itemsize);
-  if (value->size == 1) {
-    p.most = BLOCK;
-    kernels->fill[move](splat, from, BLOCK);
-  }
-  for (int64_t at = 0; at < a->size; at += p.most) {
-    const int64_t n = a->size - at < p.most ? a->size - at : p.most;
-    char *run = open_piece(&p, at, n);
-    if (value->size == 1)
-      kernels->select[move](run, chosen + at, splat, run, (size_t)n);
+  char *from = one ? splat : value->data;
+  if (one)
+    tl_kernels()->fill[move](splat, value->data,
+                             (size_t)(a->size < BLOCK ? a->size : BLOCK));
+  for (int64_t at = 0; at < a->size; at += POLL_EACH) {
+    const int64_t n = piece_at(a->size, at);
+    char *items = a->data + (size_t)at * itemsize;
+    size_t moved = 0;
+    if (!dense)
+      moved = move_chosen(a, chosen, at, n, from, true, one);
+    else if (one)
+      fill_masked(items, itemsize, chosen + at, splat, n);
     else
-      from +=
-          p.itemsize * kernels->expand[move](run, chosen + at, from, (size_t)n);
-    close_piece(&p, at, n);
-    if ((at + n) % POLL_EACH == 0 && !tl_poll_over(vm))
+      moved = tl_kernels()->expand[move](items, chosen + at, from, (size_t)n);
+    from += one ? 0 : moved * itemsize;
+    if (!tl_poll_over(vm))
       return false;
   }
   return true;
