@@ -64,42 +64,6 @@ static void set_each(tl_lower *l, const tl_target_place *places, uint32_t n,
   }
 }
 
-static bool is_number(const tl_ast *ast) {
-  return ast->kind == TL_AST_INT ||
-         (ast->kind == TL_AST_UNARY && is_number(ast->unary.operand));
-}
-
-// Whether the items of an index select what has the shape that the step
-// selects, whatever runs: they are numbers and whole axes at the same places.
-static bool is_fit(const tl_ast_step *step, const tl_ast_item *items,
-                   uint32_t count) {
-  bool alike = step->count == count;
-  for (uint32_t i = 0; alike && i < count; i++)
-    alike = step->items[i].kind == items[i].kind &&
-            items[i].kind <= TL_AST_ITEM_SLICE && items[i].start == NULL &&
-            items[i].stop == NULL && items[i].step == NULL &&
-            (items[i].kind == TL_AST_ITEM_SLICE || is_number(items[i].value));
-  return alike;
-}
-
-// Whether items of one variable change places, x[i], x[j] = x[j], x[i]: what
-// came out of it fits back in, so nothing has to be undone.
-static bool is_swap(const tl_target *target, const tl_ast *value) {
-  for (uint32_t i = 0; i < target->count; i++) {
-    const tl_target *t = &target->targets[i];
-    const tl_ast *v = value->items.items[i];
-    // Every target and every value is an item of the first target's variable.
-    if (t->kind != TL_TARGET_PLACE || t->step_count != 1 ||
-        t->name != target->targets->name || v->kind != TL_AST_INDEX ||
-        v->index.object->kind != TL_AST_NAME ||
-        v->index.object->name.name != t->name ||
-        !is_fit(target->targets->steps, t->steps->items, t->steps->count) ||
-        !is_fit(target->targets->steps, v->index.items, v->index.count))
-      return false;
-  }
-  return true;
-}
-
 // Whether all are values of the kinds that have no effect.
 static bool only_read(tl_ast **values, uint32_t count) {
   uint32_t i = 0;
@@ -146,7 +110,7 @@ static void set_places(tl_lower *l, const tl_target_place *places, uint32_t n,
 // indices are evaluated before the first update, and names come last since they
 // cannot fail.
 static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
-                       int32_t first, tl_ast **from, bool is_swap) {
+                       int32_t first, tl_ast **from) {
   tl_target_place *places =
       TL_ARENA_ARRAY(l->b->arena, tl_target_place, (size_t)count + 1);
   int32_t *values = TL_ARENA_ARRAY(l->b->arena, int32_t, 3 * (size_t)count + 1);
@@ -158,14 +122,7 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
       values[n] = first + (int32_t)i;
       tl_place_lower(l, &targets[i], false, &places[n++]);
     }
-  // Of a swap the indices are tried before, and a place alone is written or
-  // fails.
-  for (uint32_t i = 1; i < n && is_swap; i++) {
-    int32_t mark = l->top;
-    tl_place_read(l, &places[i]);
-    l->top = mark;
-  }
-  if (n > 1 && !is_swap)
+  if (n > 1)
     set_places(l, places, n, values, values + count, from, count, first);
   else
     for (uint32_t i = 0; i < n; i++) tl_place_set(l, &places[i], values[i]);
@@ -203,7 +160,7 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
       assign_all(l, target->targets, target->count,
                  tl_lower_unpack(l, target->count, rest_of(target), value,
                                  target->span),
-                 NULL, false);
+                 NULL);
       break;
     case TL_TARGET_PLACE: {
       tl_target_place p;
@@ -232,7 +189,7 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
     tl_lower_expr(l, values[i], first + (int32_t)i);
   }
   assign_all(l, target->targets, count, first,
-             only_read(values, count) ? values : NULL, is_swap(target, value));
+             only_read(values, count) ? values : NULL);
   return true;
 }
 
@@ -288,7 +245,7 @@ static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
   if (is_pair) {
     int32_t first =
         tl_unpack_pair(l, tl_lower_expr(l, value, -1), target->span);
-    assign_all(l, target->targets, 2, first, NULL, false);
+    assign_all(l, target->targets, 2, first, NULL);
     return;
   }
   assign_to(l, target, tl_lower_expr(l, value, -1));
