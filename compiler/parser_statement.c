@@ -587,17 +587,24 @@ bool tl_place_peak(tl_parser *parser, tl_ast *peak, tl_ast *statement) {
     return false;
   if (!defines)
     return tl_parser_push(parser, &peak, sizeof peak);
-  tl_ast *function = statement->define.function;
-  tl_ast block = {.kind = TL_AST_BLOCK, .items = {.count = 2}};
-  block.items.items = TL_ARENA_ARRAY(parser->arena, tl_ast *, 2);
+  // One block with the body's statements: a `global` among them is the
+  // function's.
+  tl_ast *function = statement->define.function,
+         *rest = function->function.body;
+  const bool is_block = rest->kind == TL_AST_BLOCK;
+  const uint32_t count = is_block ? rest->items.count : 1;
+  tl_ast block = {.kind = TL_AST_BLOCK, .items = {.count = count + 1}};
+  block.items.items =
+      TL_ARENA_ARRAY(parser->arena, tl_ast *, (size_t)count + 1);
   if (block.items.items == NULL)
     return false;
   block.items.items[0] = peak;
-  block.items.items[1] = function->function.body;
+  memcpy(block.items.items + 1, is_block ? rest->items.items : &rest,
+         count * sizeof rest);
   tl_ast *body = tl_parser_node(parser, &block, span.begin, span.begin);
   if (body == NULL)
     return false;
-  body->span = function->function.body->span;
+  body->span = rest->span;
   function->function.body = body;
   return true;
 }

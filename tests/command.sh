@@ -378,7 +378,7 @@ expect 0 'not known, in line 2, .exp.r.a..: the shape of an operand' 'explain --
 expect 0 '#:peak 48$' 'explain --peak: lengths that a type says'
 expect 0 '#:peak 4 . n$' 'explain --peak: a dtype that is given'
 expect 0 'not known, in line 5, .x......0..' 'explain --peak: an ellipsis'
-expect 0 'not known, in line 7, .*: errors are caught' 'explain --peak: a handler'
+expect 0 'the most in line 7, .exp.x..: 8 . x.shape.0. there' 'explain --peak: a handler'
 expect 0 '#:peak 22 . a.shape.0.$' 'explain --peak: conversions'
 expect 0 'not known, in line 11, `zeros' 'explain --peak: a variable of the module'
 expect 0 'not known, in line 15, `f.ones.n..`: in a function' 'explain --peak: a closure'

@@ -174,6 +174,10 @@ static void put_handler(tl_text *out, const void *of, uint32_t i) {
   tl_text_putc(out, '}');
 }
 
+void tl_json_handlers(tl_text *out, const tl_prototype *p) {
+  tl_json_list(out, "handlers", p->handlers, p->handler_count, put_handler);
+}
+
 // A tl_json_more function: extra, what that is where it says more than the
 // opcode, and the line of which the instruction is the first, else 0.
 static void put_more(tl_text *out, void *context, const tl_prototype *p,
@@ -211,7 +215,7 @@ static void put_function(tl_text *out, const void *of, uint32_t i) {
                has_names ? p->capture_count : 0, tl_json_name);
   tl_json_list(out, "constants", p->constants, p->constant_count, put_constant);
   tl_json_list(out, "ranges", p->ranges, p->range_count, put_range);
-  tl_json_list(out, "handlers", p->handlers, p->handler_count, put_handler);
+  tl_json_handlers(out, p);
   tl_text_printf(out, ", \"is_main\": %s", tl_json_bool(p->index == 0));
   tl_json_code(out, p, put_more, NULL);
   tl_text_putc(out, '}');

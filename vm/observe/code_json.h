@@ -37,6 +37,9 @@ typedef void tl_json_more(tl_text *out, void *context, const tl_prototype *p,
 // [more].
 void tl_json_code(tl_text *out, const tl_prototype *p, tl_json_more *more,
                   void *context);
+// Appends the handlers of a function as a field: start, end and handler, which
+// are pcs, and the slots that it keeps and owns.
+void tl_json_handlers(tl_text *out, const tl_prototype *p);
 // Appends the lines of the source, without the blanks around each, as a field.
 void tl_json_lines(tl_text *out, const tl_unit *unit);
 

@@ -220,16 +220,15 @@ static void put_more(tl_text *out, void *context, const tl_prototype *p,
 // --- The code ----------------------------------------------------------------
 
 // A function. "follows": it has no more parameters than there is room for;
-// "handler" is the pc of its first catch, or -1; "line", where it begins.
+// "line", where it begins.
 static void put_function(lister *l, const tl_prototype *p) {
-  tl_text_printf(
-      l->out, "{\"handler\": %" PRId64 ", \"follows\": %s, \"line\": %" PRIu32,
-      p->handler_count > 0 ? (int64_t)p->handlers[0].handler : -1,
-      tl_json_bool(p->param_count <= TL_MAX_PARAMS),
-      tl_line_of(p->unit, p->begin));
+  tl_text_printf(l->out, "{\"follows\": %s, \"line\": %" PRIu32,
+                 tl_json_bool(p->param_count <= TL_MAX_PARAMS),
+                 tl_line_of(p->unit, p->begin));
   tl_json_list(l->out, "variables", p->slot_names, p->named_count,
                tl_json_name);
   tl_json_list(l->out, "params", p->params, p->param_count, put_parameter);
+  tl_json_handlers(l->out, p);
   tl_json_code(l->out, p, put_more, l);
   tl_text_puts(l->out, "}");
 }
