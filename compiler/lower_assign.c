@@ -64,13 +64,6 @@ static void set_each(tl_lower *l, const tl_target_place *places, uint32_t n,
   }
 }
 
-// Whether all are values of the kinds that have no effect.
-static bool only_read(tl_ast **values, uint32_t count) {
-  uint32_t i = 0;
-  while (i < count && tl_ast_is_same(values[i], values[i])) i++;
-  return i == count;
-}
-
 // What a place has: the [count] values from slot [first] on may have it
 // already, as in x[i], x[j] = x[j], x[i].
 static int32_t read_old(tl_lower *l, const tl_target_place *place,
@@ -189,7 +182,7 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
     tl_lower_expr(l, values[i], first + (int32_t)i);
   }
   assign_all(l, target->targets, count, first,
-             only_read(values, count) ? values : NULL);
+             tl_ast_is_same(value, value) ? values : NULL);
   return true;
 }
 

@@ -149,44 +149,33 @@ static tl_nested *share(tl_vm *vm, const tl_nested *n) {
   return copy;
 }
 
-// Part [i] of a value that is a view of the target and ends here, as in
-// p[a:b] = p[c:d], if it shows that of the target, which nobody else holds:
-// then the target is written, and what is moved within it is in order. Else
-// NULL.
-static tl_array *shown_part(tl_slot target, tl_slot value, int64_t i) {
-  tl_slot to = target.nested->parts[i], from = value.nested->parts[i];
+// Of a value that is a view of the target and ends here, as in p[a:b] = p[c:d],
+// gives up what it counts of the target: if that is all that others hold of it,
+// the target is written, and what is moved within it is in order. False, and
+// nothing is done, where the value is no such view; categories it may share.
+static bool lend_parts(tl_vm *vm, tl_slot target, tl_slot value) {
   const uint64_t mine = TL_OWNED | TL_DIRECT;
-  return tl_is_array(to) && (to.tag & mine) == mine && tl_is_array(from) &&
-                 tl_is_unique(from) && tl_is_view(from.array) &&
-                 (from.array->head.flags & TL_HOLD) != 0 &&
-                 tl_array_owner(from.array) == to.array &&
-                 to.array->head.count == 2
-             ? from.array
-             : NULL;
-}
-
-// Whether all parts of the value are so, but for categories, which it shares.
-static bool shows_target(const tl_vm *vm, tl_slot target, tl_slot value) {
   const tl_nested *n = target.nested;
-  tl_form form = tl_nested_form(n);
+  const tl_form form = tl_nested_form(n);
   bool ok = (form == TL_FORM_STRUCT || form == TL_FORM_OPTION ||
              form == TL_FORM_CATEGORY) &&
             tl_is_form(value, form) && tl_is_unique(value) && !vm->no_reuse;
-  for (int64_t i = 0; ok && i < n->count; i++)
-    ok = shown_part(target, value, i) != NULL ||
-         n->parts[i].object == value.nested->parts[i].object;
-  return ok;
-}
-
-// Gives up what such a value counts of the target.
-static void lend_parts(tl_vm *vm, tl_slot target, tl_slot value) {
-  for (int64_t i = 0; i < target.nested->count; i++) {
-    tl_array *view = shown_part(target, value, i);
-    if (view == NULL)
+  for (int64_t i = 0; ok && i < n->count; i++) {
+    tl_slot to = n->parts[i], from = value.nested->parts[i];
+    ok = from.object == to.object ||
+         (tl_is_array(to) && (to.tag & mine) == mine && tl_is_array(from) &&
+          tl_is_unique(from) && tl_is_view(from.array) &&
+          (from.array->head.flags & TL_HOLD) != 0 &&
+          tl_array_owner(from.array) == to.array && to.array->head.count == 2);
+  }
+  for (int64_t i = 0; ok && i < n->count; i++) {
+    tl_array *view = value.nested->parts[i].array;
+    if (view == n->parts[i].array)
       continue;
-    tl_drop(vm, target.nested->parts[i]);
+    tl_drop(vm, n->parts[i]);
     view->head.flags &= (uint8_t)~TL_HOLD;
   }
+  return ok;
 }
 
 // The target was not written: the value counts again what it shows.
@@ -218,9 +207,7 @@ static bool set(tl_vm *vm, const tl_nested_path *way, tl_slot target,
   // copied, as it has two owners (tl_part_update).
   if (!in_place && (n = share(vm, n)) == NULL)
     return false;
-  const bool lent = in_place && shows_target(vm, target, *value);
-  if (lent)
-    lend_parts(vm, target, *value);
+  const bool lent = in_place && lend_parts(vm, target, *value);
   bool ok = forms[tl_nested_form(n)]->set(vm, w, n, value);
   if (lent && !ok)
     keep_parts(vm, *value);

@@ -94,21 +94,20 @@ static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   bool ellipsis;
   if (!tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis))
     return false;
-  // The mask is written apart and put in last, so that a value that does not
-  // fit leaves all as it was; one item's byte can just be set.
+  // Where nothing becomes a value, the mask alone is written.
+  tl_slot flag = tl_bool(tl_is_none(value)), given = value, mask = tl_none();
+  if (tl_is_none(value))
+    return tl_part_update(vm, w, &n->parts[0], &flag);
+  // Else it is written apart and put in last, so that a value that does not fit
+  // leaves all as it was; one item's byte can just be set.
   char *item = NULL;
   const tl_array *old = n->parts[0].array;
   bool one = tl_index_item_at(old, w.steps, w.parts, &item);
-  bool is_none = tl_is_none(value);
   bool is_option = tl_is_form(value, TL_FORM_OPTION);
-  tl_slot flag = is_none     ? tl_bool(true)
-                 : is_option ? tl_borrow(value.nested->parts[0])
-                             : tl_bool(false);
-  tl_slot given = is_option ? tl_borrow(value.nested->parts[1]) : value;
-  tl_slot mask = tl_none();
-  // Where nothing becomes a value, the mask alone is written.
-  if (is_none && !one)
-    return tl_part_update(vm, w, &n->parts[0], &flag);
+  if (is_option) {
+    flag = tl_borrow(value.nested->parts[0]);
+    given = value.nested->parts[1];
+  }
   if (!one || is_option || !tl_is_unique(n->parts[0]) ||
       (n->parts[0].tag & TL_DIRECT) == 0) {
     tl_array *copy = tl_array_copy(vm, old);
@@ -121,14 +120,14 @@ static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
     }
   }
   tl_slot borrowed = tl_borrow(given);
-  bool ok = is_none || tl_part_update(vm, w, &n->parts[1], &borrowed);
+  bool ok = tl_part_update(vm, w, &n->parts[1], &borrowed);
   if (ok && tl_is_array(mask)) {
     tl_clear(vm, &n->parts[0]);
     n->parts[0] = mask;
     return true;
   }
   if (ok)
-    *item = (char)(flag.i != 0);
+    *item = 0;
   tl_clear(vm, &mask);
   return ok;
 }

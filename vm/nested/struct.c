@@ -445,21 +445,19 @@ static bool fill_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   const tl_type *layout = r->item;
   if (!tl_struct_has_fields(layout, value))
     return tl_struct_fail_fields(vm, layout, value);
-  tl_array *view = region_bytes(vm, bytes, r), *copy = NULL;
+  tl_array *view = region_bytes(vm, bytes, r);
   if (view == NULL)
     return false;
-  const tl_array *from =
-      tl_is_form(value, TL_FORM_STRUCT) && value.nested->layout == layout
-          ? value.nested->parts[0].array
-          : NULL;
-  bool ok;
-  if (from != NULL && tl_has_shape(from, tl_ndim(view), tl_shape(view)))
-    ok = tl_array_assign(vm, view, from);
-  else
-    ok = (copy = tl_array_copy(vm, view)) != NULL &&
-         fill_fields(vm, tl_own_array(copy), layout, value) &&
-         tl_array_assign(vm, view, copy);
-  tl_array_drop(vm, copy);
+  const bool alike =
+      tl_is_form(value, TL_FORM_STRUCT) && value.nested->layout == layout &&
+      tl_has_shape(value.nested->parts[0].array, tl_ndim(view), tl_shape(view));
+  tl_array *from =
+      alike ? value.nested->parts[0].array : tl_array_copy(vm, view);
+  bool ok = from != NULL &&
+            (alike || fill_fields(vm, tl_own_array(from), layout, value)) &&
+            tl_array_assign(vm, view, from);
+  if (!alike)
+    tl_array_drop(vm, from);
   tl_array_drop(vm, view);
   return ok;
 }

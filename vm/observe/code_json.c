@@ -75,11 +75,24 @@ static void put_instruction(tl_text *out, uint32_t pc, const tl_decoded *d) {
   tl_json_list(out, "modes", d->modes, d->operand_count, put_mode);
 }
 
+// A handler, with what it keeps and what it makes owners.
+static void put_handler(tl_text *out, const void *of, uint32_t i) {
+  const tl_handler *h = &((const tl_handler *)of)[i];
+  tl_text_printf(out,
+                 "{\"start\": %" PRIu32 ", \"end\": %" PRIu32
+                 ", \"handler\": %" PRIu32,
+                 h->start, h->end, h->handler);
+  tl_json_list(out, "keeps", h->kept, h->kept_count, put_slot);
+  tl_json_list(out, "owns", h->own, h->own_count, put_slot);
+  tl_text_putc(out, '}');
+}
+
 void tl_json_code(tl_text *out, const tl_prototype *p, tl_json_more *more,
                   void *context) {
   tl_decoded d;
   tl_text_puts(out, ", \"name\": ");
   put_string(out, p->name);
+  tl_json_list(out, "handlers", p->handlers, p->handler_count, put_handler);
   tl_text_printf(out,
                  ", \"slots\": %" PRIu32 ", \"end\": %" PRIu32 ", \"code\": [",
                  p->slot_count, p->code_count);
@@ -162,22 +175,6 @@ static void put_range(tl_text *out, const void *of, uint32_t i) {
                  r->start, r->end, (uint32_t)r->slot, tl_json_bool(r->either));
 }
 
-// A handler, with what it keeps and what it makes owners.
-static void put_handler(tl_text *out, const void *of, uint32_t i) {
-  const tl_handler *h = &((const tl_handler *)of)[i];
-  tl_text_printf(out,
-                 "{\"start\": %" PRIu32 ", \"end\": %" PRIu32
-                 ", \"handler\": %" PRIu32,
-                 h->start, h->end, h->handler);
-  tl_json_list(out, "keeps", h->kept, h->kept_count, put_slot);
-  tl_json_list(out, "owns", h->own, h->own_count, put_slot);
-  tl_text_putc(out, '}');
-}
-
-void tl_json_handlers(tl_text *out, const tl_prototype *p) {
-  tl_json_list(out, "handlers", p->handlers, p->handler_count, put_handler);
-}
-
 // A tl_json_more function: extra, what that is where it says more than the
 // opcode, and the line of which the instruction is the first, else 0.
 static void put_more(tl_text *out, void *context, const tl_prototype *p,
@@ -215,7 +212,6 @@ static void put_function(tl_text *out, const void *of, uint32_t i) {
                has_names ? p->capture_count : 0, tl_json_name);
   tl_json_list(out, "constants", p->constants, p->constant_count, put_constant);
   tl_json_list(out, "ranges", p->ranges, p->range_count, put_range);
-  tl_json_handlers(out, p);
   tl_text_printf(out, ", \"is_main\": %s", tl_json_bool(p->index == 0));
   tl_json_code(out, p, put_more, NULL);
   tl_text_putc(out, '}');

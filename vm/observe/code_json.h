@@ -30,16 +30,14 @@ void tl_json_name(tl_text *out, const void *of, uint32_t i);
 // Appends fields of the instruction at [pc], each behind ", ".
 typedef void tl_json_more(tl_text *out, void *context, const tl_prototype *p,
                           uint32_t pc, const tl_decoded *d);
-// Appends fields of a function, behind others: name, slots, end (behind its
-// last instruction) and code, of whose instructions each has pc, next, op,
-// operands and their modes, window (its first slot and how many), result (-1:
-// none) and results (how many), target (-1: it does not jump), falls, and
-// [more].
+// Appends fields of a function, behind others: name, handlers (start, end and
+// handler, which are pcs, and the slots that each keeps and owns), slots, end
+// (behind its last instruction) and code, of whose instructions each has pc,
+// next, op, operands and their modes, window (its first slot and how many),
+// result (-1: none) and results (how many), target (-1: it does not jump),
+// falls, and [more].
 void tl_json_code(tl_text *out, const tl_prototype *p, tl_json_more *more,
                   void *context);
-// Appends the handlers of a function as a field: start, end and handler, which
-// are pcs, and the slots that it keeps and owns.
-void tl_json_handlers(tl_text *out, const tl_prototype *p);
 // Appends the lines of the source, without the blanks around each, as a field.
 void tl_json_lines(tl_text *out, const tl_unit *unit);
 

@@ -228,7 +228,6 @@ static void put_function(lister *l, const tl_prototype *p) {
   tl_json_list(l->out, "variables", p->slot_names, p->named_count,
                tl_json_name);
   tl_json_list(l->out, "params", p->params, p->param_count, put_parameter);
-  tl_json_handlers(l->out, p);
   tl_json_code(l->out, p, put_more, l);
   tl_text_puts(l->out, "}");
 }
