@@ -392,13 +392,13 @@ static bool move_strings(const mover *m, tl_array *to, const tl_array *from,
                          const int64_t *from_strides) {
   tl_walk walk;
   int64_t moved = 0;
-  bool ok = true;
   tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
                 (char *[]){to->data, from->data},
                 (const int64_t *[]){tl_strides(to), from_strides});
-  for (; ok && !walk.done; tl_walk_next(&walk))
-    ok = move_string_run(m, &walk, &moved);
-  return ok;
+  for (; !walk.done; tl_walk_next(&walk))
+    if (!move_string_run(m, &walk, &moved))
+      return false;
+  return true;
 }
 
 // --- Whole arrays -----------------------------------------------------------

@@ -96,8 +96,8 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
 }
 
 // Moves the items at true places of [n] from [at] on, which lie at one
-// distance: to [dense], or with [puts] from there, [one] of them to all.
-// Returns how many.
+// distance: to [dense], or with [puts] from there, [one] to all. Returns how
+// many lie there now, or were needed but for [one].
 static size_t move_chosen(const tl_array *a, const uint8_t *mask, int64_t at,
                           int64_t n, char *dense, bool puts, bool one) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -107,14 +107,14 @@ static size_t move_chosen(const tl_array *a, const uint8_t *mask, int64_t at,
   int64_t index[BLOCK];
   size_t moved = 0;
   for (int64_t end = at + n; at < end; at += BLOCK) {
-    char *to = one ? dense : dense + moved * size;
+    char *to = dense + moved * size;
     size_t count = kernels->true_indices(
         index, mask + at, at, (size_t)(end - at < BLOCK ? end - at : BLOCK));
     if (puts)
       kernels->put[move](a->data, stride, index, to, count);
     else
       kernels->take[move](to, a->data, stride, index, count);
-    moved += count;
+    moved += one ? 0 : count;
   }
   return moved;
 }
@@ -205,14 +205,13 @@ bool tl_expand_items(tl_vm *vm, tl_array *a, const tl_array *mask,
   for (int64_t at = 0; at < a->size; at += POLL_EACH) {
     const int64_t n = piece_at(a->size, at);
     char *items = a->data + (size_t)at * itemsize;
-    size_t moved = 0;
-    if (!dense)
-      moved = move_chosen(a, chosen, at, n, from, true, one);
-    else if (one)
+    if (dense && one)
       fill_masked(items, itemsize, chosen + at, splat, n);
     else
-      moved = tl_kernels()->expand[move](items, chosen + at, from, (size_t)n);
-    from += one ? 0 : moved * itemsize;
+      from +=
+          itemsize * (dense ? tl_kernels()->expand[move](items, chosen + at,
+                                                         from, (size_t)n)
+                            : move_chosen(a, chosen, at, n, from, true, one));
     if (!tl_poll_over(vm))
       return false;
   }

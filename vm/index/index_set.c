@@ -47,13 +47,8 @@ static bool store_one(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
 // [value] is a number or, for strings, a string.
 static bool one_item(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
   tl_array *item = tl_array_new(vm, dtype, 0, NULL);
-  if (item == NULL)
-    return false;
-  *out = tl_own_array(item);
-  if (store_one(vm, item, item->data, value))
-    return true;
-  tl_drop(vm, *out);
-  return false;
+  bool ok = item != NULL && store_one(vm, item, item->data, value);
+  return tl_array_finish(vm, ok, item, out);
 }
 
 // The array itself if it has the dtype, else cast to it where its kind allows.

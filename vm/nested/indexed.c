@@ -318,13 +318,12 @@ static bool category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (w.count > 0 && w.steps->field == NULL &&
       !tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis))
     return false;
-  if (share_target(vm, 2, (tl_slot[]){whole, *value})) {
+  bool ok = share_target(vm, 2, (tl_slot[]){whole, *value});
+  if (ok)
     codes = tl_borrow(value->nested->parts[0]);
-    return tl_part_update(vm, w, &n->parts[0], &codes);
-  }
-  if (tl_failed(vm) || !tl_spell_out(vm, 1, &plain))
-    return false;
-  bool ok = tl_category_codes(vm, n->parts[1], plain, &codes);
+  else
+    ok = !tl_failed(vm) && tl_spell_out(vm, 1, &plain) &&
+         tl_category_codes(vm, n->parts[1], plain, &codes);
   tl_clear(vm, &plain);
   return ok &&
          tl_drop_after(vm, tl_part_update(vm, w, &n->parts[0], &codes), &codes);

@@ -95,7 +95,8 @@ static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (!tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis))
     return false;
   // Where nothing becomes a value, the mask alone is written.
-  tl_slot flag = tl_bool(tl_is_none(value)), given = value, mask = tl_none();
+  tl_slot flag = tl_bool(tl_is_none(value)), mask = tl_none();
+  tl_slot given = tl_borrow(value);
   if (tl_is_none(value))
     return tl_part_update(vm, w, &n->parts[0], &flag);
   // Else it is written apart and put in last, so that a value that does not fit
@@ -106,7 +107,7 @@ static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   bool is_option = tl_is_form(value, TL_FORM_OPTION);
   if (is_option) {
     flag = tl_borrow(value.nested->parts[0]);
-    given = value.nested->parts[1];
+    given = tl_borrow(value.nested->parts[1]);
   }
   if (!one || is_option || !tl_is_unique(n->parts[0]) ||
       (n->parts[0].tag & TL_DIRECT) == 0) {
@@ -119,8 +120,7 @@ static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
       return is_option && fail_fit(vm, value);
     }
   }
-  tl_slot borrowed = tl_borrow(given);
-  bool ok = tl_part_update(vm, w, &n->parts[1], &borrowed);
+  bool ok = tl_part_update(vm, w, &n->parts[1], &given);
   if (ok && tl_is_array(mask)) {
     tl_clear(vm, &n->parts[0]);
     n->parts[0] = mask;
