@@ -8,6 +8,7 @@
 //   drop_missing    the values where the mask is false
 
 #include "stdlib/families.h"
+#include "vm/engine/engine.h"
 #include "vm/nested/parts.h"
 
 // --- Asking -----------------------------------------------------------------
@@ -36,9 +37,13 @@ static bool is_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- Filling ----------------------------------------------------------------
 
 // mask ? value : items, which are those of x; an error tells of x and value.
-static bool choose(tl_vm *vm, tl_slot mask, tl_slot value, tl_slot items,
+// Where *items owns, the result may be in their memory, and it owns no more.
+static bool choose(tl_vm *vm, tl_slot mask, tl_slot value, tl_slot *items,
                    tl_slot x, tl_slot *out) {
-  if (tl_compute3(vm, TL_OP_WHERE, mask, value, items, out))
+  tl_slot from[3] = {tl_borrow(mask), tl_borrow(value), *items};
+  bool ok = tl_elementwise(vm, TL_OP_WHERE, from, out);
+  *items = from[2];
+  if (ok)
     return true;
   // Memory and the like pass through; a mismatch is described by what the
   // script wrote, not by the mask.
@@ -59,8 +64,9 @@ static bool fill(tl_vm *vm, void *value, tl_slot x, tl_slot *out) {
   if (tl_is_form(x, TL_FORM_RAGGED))
     return tl_map_items(vm, x, fill, value, out);
   if (tl_is_form(x, TL_FORM_OPTION)) {
-    const tl_slot *parts = x.nested->parts;
-    return choose(vm, parts[0], *with, parts[1], x, out);
+    tl_slot *parts = x.nested->parts, lent = tl_borrow(parts[1]);
+    return choose(vm, parts[0], *with, tl_is_unique(x) ? &parts[1] : &lent, x,
+                  out);
   }
   *out = tl_retain(vm, tl_borrow(tl_is_none(x) ? *with : x));
   return true;
@@ -77,7 +83,8 @@ static bool first_of(tl_vm *vm, tl_slot a, tl_slot b, tl_slot *out) {
     return fill(vm, &b, a, out);
   if (!mask_of(vm, NULL, a, &mask))
     return false;
-  return tl_drop_after(vm, choose(vm, mask, b, a, a, out), &mask);
+  tl_slot lent = tl_borrow(a);
+  return tl_drop_after(vm, choose(vm, mask, b, &lent, a, out), &mask);
 }
 
 // coalesce(x, others...): the first value there is, item by item. Later values
@@ -113,15 +120,10 @@ static bool drop_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_slot mask, there, picked;
   if (!mask_of(vm, NULL, x, &mask))
     return false;
-  bool ok = tl_compute1(vm, TL_OP_LOGICAL_NOT, mask, &there);
-  tl_drop(vm, mask);
-  if (!ok)
-    return false;
-  ok = tl_value_choose(vm, x, there, &picked);
-  tl_drop(vm, there);
-  if (!ok)
-    return false;
-  return tl_drop_after(vm, tl_map_items(vm, picked, values_of, NULL, out),
+  return tl_drop_after(vm, tl_compute1(vm, TL_OP_LOGICAL_NOT, mask, &there),
+                       &mask) &&
+         tl_drop_after(vm, tl_value_choose(vm, x, there, &picked), &there) &&
+         tl_drop_after(vm, tl_map_items(vm, picked, values_of, NULL, out),
                        &picked);
 }
 
