@@ -29,6 +29,7 @@
 #include "vm/memory/mapping.h"
 #include "vm/native/emit.h"
 #include "vm/poll.h"
+#include "vm/region/region.h"
 
 // The registers that are used most get the processor's. There is no allocation
 // over intervals: a place for the whole unit needs no moves at labels, so any
@@ -387,7 +388,7 @@ void tl_gen_call(emitter *e, const tl_typed *t) {
   const tl_jit_exit *within = &e->code->exits[t->imm];
   const tl_jit_exit *before = &e->code->exits[t->exit];
   const tl_jit_unit *callee = t->callees[0];
-  bool floats = is_float(t->a), row = t->op == TL_TYPED_ROWCALL;
+  bool row = t->op == TL_TYPED_ROWCALL;
   int base = (row ? t->to : t->a % TL_JIT_SLOTS) + 1;
   uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
   for (int i = 0; i < TL_JIT_CALLED && t->callees[i] != NULL; i++)
@@ -422,11 +423,10 @@ void tl_gen_call(emitter *e, const tl_typed *t) {
   compare_constant(e, T2, 0);
   tl_jit_jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
   come_back(e, within);
-  if (row) {
+  if (row)
     load_row(e, callee, (uint32_t)base - callee->is_single);
-    return;
-  }
-  tl_jit_put_from(e, t->a, floats ? 0 : T0);
+  else
+    tl_jit_put_from(e, t->a, is_float(t->a) ? 0 : T0);
 }
 
 // The result goes where callers look, with 0 for "it has one". What the slot
@@ -471,8 +471,11 @@ void tl_gen_do(emitter *e, const tl_typed *t) {
   open_room(e, ROOM);
   move_int(e, ARG0, MACHINE);
   move_int(e, ARG1, SLOTS);
+  const tl_prototype *p = e->unit->function;
   if (one.spans)
-    set_constant(e, ARG3, one.then - exit->pc);
+    set_constant(
+        e, ARG3,
+        (tl_region_at(p, exit->pc) - p->regions) << 32 | (one.then - exit->pc));
   call_c(e, one.spans ? (intptr_t)tl_jit_span : (intptr_t)tl_jit_one);
   close_room(e, ROOM);
   read_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));

@@ -82,7 +82,7 @@ typedef struct tl_jit {
 tl_one_fn tl_jit_one;
 // The same of an instruction with which a region has begun before, up to where
 // that had ended when the unit was made, [words] on (flow->spans then).
-tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t words);
+tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t span);
 
 // Looks at what the frame's next instruction is about to read, and keeps its
 // tag. Returns whether it is one that was not known; units of the function, and

@@ -336,22 +336,13 @@ tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return end_one(vm, vm->one(vm, base, ins));
 }
 
-// The region at [ins] is tried as it was the last time, without a look at the
-// operation. Where it does not run its instructions are done one by one; where
-// it ends elsewhere, or something else is in the way, the unit leaves at that.
-tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t words) {
+// The instructions of a region that did not run, one by one. Where they end
+// elsewhere, or something else is in the way, the unit leaves at that.
+__attribute__((noinline)) static tl_one do_each(tl_vm *vm, tl_slot *base,
+                                                const tl_ins *ins,
+                                                const tl_ins *end) {
   tl_frame *frame = vm->frame;
   const tl_prototype *p = frame->function;
-  const tl_ins *end = ins + words, *next;
-  tl_region_status status = tl_region_run_again(vm, p, base, ins, &next);
-  if (status == TL_REGION_FAILED)
-    return end_one(vm, TL_ONE_FAILED);
-  if (status == TL_REGION_DONE) {
-    frame->pc = next;
-    vm->jit->did = ins;
-    vm->jit->has_gone = next != end;
-    return end_one(vm, next == end ? TL_ONE_DONE : TL_ONE_WENT);
-  }
   for (const tl_ins *at = ins; at != end; at = frame->pc) {
     tl_one how = vm->one(vm, base, at);
     if (how == TL_ONE_DONE)
@@ -363,6 +354,22 @@ tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t words) {
       return end_one(vm, TL_ONE_LEFT);
   }
   return end_one(vm, TL_ONE_DONE);
+}
+
+// The region at [ins] is tried as it was the last time, without a look at the
+// operation. [span]: its words, and its number above 32 bits.
+tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t span) {
+  const tl_ins *end = ins + (uint32_t)span, *next;
+  tl_region *where = &vm->frame->function->regions[span >> 32];
+  tl_region_status status = tl_region_run_again(where, base, ins, &next);
+  if (status == TL_REGION_FAILED)
+    return end_one(vm, TL_ONE_FAILED);
+  if (status == TL_REGION_DECLINED)
+    return do_each(vm, base, ins, end);
+  vm->frame->pc = next;
+  vm->jit->did = ins;
+  vm->jit->has_gone = next != end;
+  return end_one(vm, next == end ? TL_ONE_DONE : TL_ONE_WENT);
 }
 
 // --- Ways around ------------------------------------------------------------

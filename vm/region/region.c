@@ -370,36 +370,6 @@ __attribute__((noinline)) static tl_region_status run(
   return status;
 }
 
-// Most regions make no short array, which is seen without a call.
-static bool was_short(const tl_region *where) {
-  return where->cached != NULL && where->cached->is_last;
-}
-
-// Where the last graph's run ends, and tells of it.
-static tl_region_status repeat(tl_vm *vm, tl_region *where, uint32_t pc,
-                               tl_slot *base, const tl_ins **next) {
-  tl_region_status status = tl_region_repeat(where, pc, base);
-  if (status != TL_REGION_DONE)
-    return status;
-  const tl_region_graph *g = &where->cached->graph;
-  *next = g->function->code + g->end;
-  if (vm->watch != NULL)
-    vm->observer->fused(vm, g->function->code + pc, *next,
-                        written(base[g->result]), false);
-  return status;
-}
-
-tl_region_status tl_region_run_again(tl_vm *vm, const tl_prototype *function,
-                                     tl_slot *base, const tl_ins *at,
-                                     const tl_ins **next) {
-  uint32_t pc = (uint32_t)(at - function->code);
-  tl_region *where = tl_region_at(function, pc);
-  if (where == NULL || !was_short(where) || vm->no_reuse ||
-      (where->is_part && where->disjoint > 0))
-    return TL_REGION_DECLINED;
-  return repeat(vm, where, pc, base, next);
-}
-
 // Where it declines, asked_at says so for the instructions up to where->skip:
 // none of them asks again in this pass.
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
@@ -413,8 +383,10 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
     where->disjoint--;
     return TL_REGION_DECLINED;
   }
-  tl_region_status status =
-      was_short(where) ? repeat(vm, where, pc, base, next) : TL_REGION_DECLINED;
+  // Most regions make no short array, which is seen without a call.
+  tl_region_status status = where->cached != NULL && where->cached->is_last
+                                ? tl_region_run_again(where, base, at, next)
+                                : TL_REGION_DECLINED;
   if (status != TL_REGION_DECLINED)
     return status;
   outcome out;

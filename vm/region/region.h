@@ -54,12 +54,11 @@ tl_region *tl_region_at(const tl_prototype *f, uint32_t pc);
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at, int64_t items,
                                const tl_ins **next);
-// The same where all is as the last run has found it, and that one made a short
-// array; declined otherwise. Who knows that a region begins at [at] asks this
-// first, as it costs less.
-tl_region_status tl_region_run_again(tl_vm *vm, const tl_prototype *function,
-                                     tl_slot *base, const tl_ins *at,
-                                     const tl_ins **next);
+// The same of the region [where] where all is as the last run has found it, and
+// that one made a short array; declined otherwise. Who knows that a region
+// begins at [at] asks this first, as it costs less.
+tl_region_status tl_region_run_again(tl_region *where, tl_slot *base,
+                                     const tl_ins *at, const tl_ins **next);
 
 // What the layers below call of all this (objects.h).
 extern const struct tl_fusion_ops tl_fusion_ops;

@@ -585,9 +585,6 @@ bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f);
 // Writes the result to its slot itself, and binds what else the region leaves;
 // nothing else ends here.
 bool tl_region_run_short(tl_region_cached *cached);
-// The same by where->cached, whose last run was a short one (is_last). Declined
-// where that began at another place than [pc], or not all is as it was then.
-tl_region_status tl_region_repeat(tl_region *where, uint32_t pc, tl_slot *base);
 
 // Reduces g->value by g->fold, or as [call] says.
 // *out is owned where it is done. Both decline before anything is written, so

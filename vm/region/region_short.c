@@ -103,10 +103,11 @@ static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
 
 // Where it is false the values that were taken are still those of one graph, as
 // no number is among them, and the general way takes all anew.
-static inline bool is_as_before(tl_region_cached *k, uint32_t pc,
-                                tl_slot *base) {
+static inline bool is_as_before(tl_region_cached *k, tl_slot *base,
+                                const tl_ins *at) {
   tl_region_graph *g = &k->graph;
-  if (k->pc != pc || k->is_busy || k->is_stale || tl_has_contracts(g->vm))
+  if (g->function->code + k->pc != at || k->is_busy || k->is_stale ||
+      tl_has_contracts(g->vm) || g->vm->no_reuse)
     return false;
   g->base = base;
   const tl_closure *closure = g->vm->frame->closure;
@@ -188,7 +189,8 @@ __attribute__((cold)) static bool make_first(tl_region_cached *k,
 
 // The array that the region makes, or that of the operand which ends here; *out
 // owns it. False after tl_fail (kind memory).
-static inline bool make_result(tl_region_cached *k, tl_slot *out) {
+static inline __attribute__((always_inline)) bool make_result(
+    tl_region_cached *k, tl_slot *out) {
   const tl_region_graph *g = &k->graph;
   if (k->over >= 0) {
     tl_slot taken = tl_take_over(g->vm, &g->base[g->roots[k->over].slot]);
@@ -229,12 +231,19 @@ bool tl_region_run_short(tl_region_cached *k) {
   return run_short(k, false);
 }
 
-tl_region_status tl_region_repeat(tl_region *where, uint32_t pc,
-                                  tl_slot *base) {
+tl_region_status tl_region_run_again(tl_region *where, tl_slot *base,
+                                     const tl_ins *at, const tl_ins **next) {
   tl_region_cached *k = where->cached;
-  if (!is_as_before(k, pc, base))
+  if (k == NULL || !k->is_last || (where->is_part && where->disjoint > 0) ||
+      !is_as_before(k, base, at))
     return TL_REGION_DECLINED;
   where->runs = 1;
   where->wait = 0;
-  return run_short(k, true) ? TL_REGION_DONE : TL_REGION_FAILED;
+  if (!run_short(k, true))
+    return TL_REGION_FAILED;
+  const tl_region_graph *g = &k->graph;
+  *next = g->function->code + g->end;
+  if (g->vm->watch != NULL)
+    g->vm->observer->fused(g->vm, at, *next, base[g->result].array, false);
+  return TL_REGION_DONE;
 }
