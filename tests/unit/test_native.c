@@ -611,6 +611,41 @@ static void the_check_knows_owners(void **state) {
   tally_close(vm);
 }
 
+// An array that is owned ends with the last read of an item, or at the end of
+// the function, and nobody reads what was not kept in its slot across that.
+static void the_check_knows_ends(void **state) {
+  (void)state;
+  static const char *const sources[] = {
+      "fn g(n, a) {\n  s = 0.0\n  for i in 0..n { s += a[i] }\n  s + a[0]\n}",
+      "fn g(n, a) {\n  s = 0.0\n  for i in 0..n { s += a[i] }\n  s\n}"};
+  uint64_t tags[] = {TL_TAG_I64, TL_CLASS_ARRAY | TL_FLOAT64 << 8 |
+                                     UINT64_C(1) << 24 | TL_DENSE | TL_DIRECT |
+                                     TL_OWNED};
+  for (int s = 0; s < 2; s++) {
+    host h = {0};
+    tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+    tl_jit_code code;
+    tl_jit_unit unit;
+    uint32_t at;
+    type_loop(vm, sources[s], tags, &code, &unit);
+    assert_true(count_of(&code, TL_TYPED_END) > 0);
+    assert_int_equal(count_of(&code, TL_TYPED_DO), 0);
+    damage_each(&code);
+    // It has to be owned, and what lives behind it to be kept.
+    unit.tags[1] &= ~TL_OWNED;
+    unplace(&code);
+    assert_non_null(tl_jit_check(&code, &at));
+    unit.tags[1] |= TL_OWNED;
+    for (uint32_t i = 0; i < code.op_count; i++)
+      if (code.ops[i].op == TL_TYPED_END)
+        code.exits[code.ops[i].exit].slots = 0;
+    unplace(&code);
+    assert_non_null(tl_jit_check(&code, &at));
+    close_loop(&code);
+    tally_close(vm);
+  }
+}
+
 // The loops of functions g(n, a) of one dtype and another.
 static void the_check_knows_dtypes(void **state) {
   (void)state;
@@ -797,6 +832,7 @@ int main(void) {
     cmocka_unit_test(each_thread_has_its_own),
     cmocka_unit_test(the_check_finds_what_is_wrong),
     cmocka_unit_test(the_check_knows_owners),
+    cmocka_unit_test(the_check_knows_ends),
     cmocka_unit_test(the_check_knows_dtypes),
     cmocka_unit_test(the_check_knows_guards),
     cmocka_unit_test(some_loops_have_one_form),

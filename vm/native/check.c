@@ -319,11 +319,18 @@ static bool is_call(checking *c, const tl_typed *t) {
   return true;
 }
 
+// No register of the unit is as it was behind a call of C, so what is not kept
+// in its slot is lost, and a later read of it is refused; facts come back from
+// the stack, and references of the entry from their slots.
+static void lose_registers(checking *c, uint64_t kept) {
+  for (int s = 0; s < TL_JIT_SLOTS; s++)
+    if (c->now[s] != TL_TYPE_ENTRY && c->now[s] != TL_TYPE_MEMORY &&
+        (kept >> s & 1) == 0)
+      c->now[s] = TL_TYPE_UNKNOWN;
+}
+
 // An operation by a function of C: its operands have to be in their slots, and
-// so has all that is read behind it. No register of the unit is as it was
-// behind such a call, so what the exit does not name is lost, and a later read
-// of it is refused; facts come back from the stack, and references of the entry
-// from their slots.
+// so has all that is read behind it.
 static bool is_computed(checking *c, const tl_typed *t) {
   uint64_t kept = c->code->exits[t->exit].slots;
   bool one = t->from[2] == TL_TYPE_UNKNOWN;
@@ -332,11 +339,16 @@ static bool is_computed(checking *c, const tl_typed *t) {
       (t->c < 0 && !one && !tl_jit_is_scalar(t->from[2])) ||
       t->condition >= (one ? TL_OP_COUNT : TL_BINARY_OPS))
     return false;
-  for (int s = 0; s < TL_JIT_SLOTS; s++)
-    if (c->now[s] != TL_TYPE_ENTRY && c->now[s] != TL_TYPE_MEMORY &&
-        (kept >> s & 1) == 0)
-      c->now[s] = TL_TYPE_UNKNOWN;
+  lose_registers(c, kept);
   return true;
+}
+
+// An array ends that its slot owns, and what the exit names lives on.
+static bool is_end(checking *c, const tl_typed *t) {
+  uint64_t tag = tag_in(c, t->b);
+  lose_registers(c, t->exit < 0 ? 0 : c->code->exits[t->exit].slots);
+  c->now[t->b] = TL_TYPE_UNKNOWN;
+  return t->exit >= 0 && tl_tag_owns(tag) && (tag & TL_CLASS_ARRAY) != 0;
 }
 
 // An instruction that C does: its operands are in their slots, as all is that
@@ -816,6 +828,8 @@ static bool is_sound(checking *c, const tl_typed *t) {
       return t->exit >= 0 && is_computed(c, t);
     case TL_TYPED_SHORT:
       return is_short(c, t);
+    case TL_TYPED_END:
+      return is_end(c, t);
     case TL_TYPED_DO:
     case TL_TYPED_DOIF:
       return t->exit >= 0 && is_done(c, t);

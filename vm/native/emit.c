@@ -495,6 +495,21 @@ static void end_left(emitter *e) {
   go_back(e);
 }
 
+// The array in the slot is dropped by tl_drop, which runs no script and needs
+// no slot. What lives is in memory meanwhile.
+void tl_gen_end(emitter *e, const tl_typed *t) {
+  const tl_jit_exit *behind = &e->code->exits[t->exit];
+  uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->b, t->from[1]);
+  move_slots(e, behind->slots, behind->types, false);
+  move_int(e, ARG2, tl_jit_get(e, t->b, T0));
+  open_room(e, ROOM);
+  move_int(e, ARG0, MACHINE);
+  set_constant(e, ARG1, (int64_t)tag);
+  call_c(e, (intptr_t)tl_drop);
+  close_room(e, ROOM);
+  come_back(e, behind);
+}
+
 // It was declined, or has failed: the unit leaves before it, with what it has
 // left in the slots that it touches.
 static uint32_t emit_undone(emitter *e, int32_t op) {

@@ -16,10 +16,11 @@
 //
 // An *exit* leaves before an instruction: it writes payloads and tags of what
 // lives on and was touched back to its slots, and the interpreter goes on
-// there, error and all. So there are no edges for errors; operations drop,
-// count and allocate nothing (what a slot owns may move to another one), and no
-// tag in memory is right until the unit leaves. What they cannot do C does, one
-// instruction at a time (typing_one.c), with what that touches in memory.
+// there, error and all. So there are no edges for errors; operations count and
+// allocate nothing (what a slot owns may move to another one), drop nothing but
+// arrays (END), and no tag in memory is right until the unit leaves. What they
+// cannot do C does, one instruction at a time (typing_one.c), with what that
+// touches in memory.
 //
 //     for i in 0..n { s += x[i] }      x, s float64; label 7 is the body
 //
@@ -285,6 +286,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* a = b op c of short arrays and a number, in the memory of array e; */ \
   /* where d is there, that and array d: typing_short.c */                 \
   OP(SHORT, RD, V, W, E, short)                                            \
+  /* array b ends, which its slot owns; exit: what lives behind it */      \
+  OP(END, _, R, _, X, end)                                                 \
   /* the exit's instruction, by vm->one; imm: the pc behind */             \
   OP(DO, _, _, _, E, do)                                                   \
   /* the same of a jump; cond NE: to where it is taken, EQ: where it is */ \
@@ -771,8 +774,9 @@ static inline bool tl_typed_has_result(const tl_typed *t) {
 // registers of rows are lost.
 static inline bool tl_typed_is_by_c(const tl_typed *t) {
   return t->op == TL_TYPED_CALL || t->op == TL_TYPED_ROWCALL ||
-         t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_DO ||
-         t->op == TL_TYPED_DOIF || t->exit < TL_JIT_NONE;
+         t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_END ||
+         t->op == TL_TYPED_DO || t->op == TL_TYPED_DOIF ||
+         t->exit < TL_JIT_NONE;
 }
 
 // Whether it computes with floats: its result is one, or what it stores is, as

@@ -218,17 +218,21 @@ static void put_indices(tl_typed *t, const indices *at) {
   t->e = at->count > 2 ? (int16_t)at->slots[2] : TL_JIT_NONE;
 }
 
-// value = array[indices]. The item is not weak: it has its array's dtype. An
-// array of which there are no facts, as the slot has been written since the
-// entry or its items do not lie in rows, is a reference: each access reads
-// address, lengths and strides anew.
+// a = b[indices]. The item is not weak: it has its array's dtype. An array of
+// which there are no facts, as the slot has been written since the entry or its
+// items do not lie in rows, is a reference: each access reads address, lengths
+// and strides anew. What its slot owns may end with that.
 //
 //     x as at the entry, in rows     t5 = load x[i, j]      facts in registers
 //     made in the unit, x.T, x[:, 0] t5 = item x, i, j
-static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
+//     f(x)[i, j]                     t5 = item t6, i, j     end t6
+static tl_typing_step load(tl_typing_pass *x, const tl_ins *ins,
                            const indices *at) {
+  uint32_t value = ins->a >> 4, array = ins->b >> 4;
   uint64_t tag = array_of(x, array, at);
-  if (tag == 0)
+  bool ends = ins->op != TL_BC_TAKEEL && ins->op != TL_BC_NEXT &&
+              (ins->modes & 3u) != TL_MODE_BORROW && tl_tag_owns(tag);
+  if (tag == 0 || (ends && value == array))
     return TL_TYPING_LEAVES;
   int k = array_in(x, array, at->count, false);
   tl_dtype dtype = (tl_dtype)(tag >> 8 & 0xff);
@@ -239,7 +243,7 @@ static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
       (int)(k < 0 ? array : at->slots[0]), k < 0 ? (int)at->slots[0] : k);
   t->dtype = (uint8_t)dtype;
   put_indices(t, at);
-  return TL_TYPING_GOES_ON;
+  return ends ? tl_typing_end(x, array) : TL_TYPING_GOES_ON;
 }
 
 // array[indices] = value. Other conversions, as of floats into integers, are
@@ -296,9 +300,7 @@ static tl_typing_step deep_item(tl_typing_pass *x, const tl_ins *ins) {
                    read_path(x, path, c, &at)
                ? store(x, b, a, &at)
                : TL_TYPING_LEAVES;
-  return (ins->modes & 3u) == TL_MODE_BORROW && read_path(x, path, a + 1, &at)
-             ? load(x, a, b, &at)
-             : TL_TYPING_LEAVES;
+  return read_path(x, path, a + 1, &at) ? load(x, ins, &at) : TL_TYPING_LEAVES;
 }
 
 // Reads and writes of items, by opcode. TAKEEL reads for an update such as
@@ -306,17 +308,13 @@ static tl_typing_step deep_item(tl_typing_pass *x, const tl_ins *ins) {
 static tl_typing_step item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
   uint32_t d = ins[1].a >> 4;
-  // An array that ends here, and is owned, is to be dropped.
-  bool stays = (ins->modes & 3u) == TL_MODE_BORROW ||
-               !tl_tag_owns(tl_jit_tag_of(x->unit, b, x->now[b]));
   const indices one = {1, {c}}, two = {2, {c, d}};
   switch (ins->op) {
     case TL_BC_GETEL:
-      return stays ? load(x, a, b, &one) : TL_TYPING_LEAVES;
     case TL_BC_TAKEEL:
-      return load(x, a, b, &one);
+      return load(x, ins, &one);
     case TL_BC_GETEL2:
-      return stays ? load(x, a, b, &two) : TL_TYPING_LEAVES;
+      return load(x, ins, &two);
     case TL_BC_SETEL:
     case TL_BC_REPLACE:
       return store(x, b, a, &one);
@@ -349,7 +347,7 @@ static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t position = (ins->b >> 4) + 1u;
   tl_jit_type type = x->now[position];
   const indices at = {1, {position}};
-  tl_typing_step went = load(x, ins->a >> 4, ins->b >> 4, &at);
+  tl_typing_step went = load(x, ins, &at);
   if (went == TL_TYPING_GOES_ON)
     tl_typing_set(x, TL_TYPED_ADD, position, type, (int)position, TL_JIT_NONE)
         ->imm = 1;

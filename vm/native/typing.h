@@ -140,6 +140,9 @@ uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot);
 tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag);
 // Whether the instruction, one on ownership, has nothing to do.
 bool tl_typing_is_idle(tl_typing_pass *x, const tl_ins *ins);
+// Ends the array in the slot, if that owns one; what stands before it has been
+// appended, and what lives behind the instruction has its types.
+tl_typing_step tl_typing_end(tl_typing_pass *x, uint32_t slot);
 // Types what reads, moves and compares references, and items of them; all else
 // leaves.
 tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,

@@ -119,6 +119,19 @@ bool tl_typing_is_idle(tl_typing_pass *x, const tl_ins *ins) {
   }
 }
 
+// The end of an array, behind which nobody looks at its slot.
+tl_typing_step tl_typing_end(tl_typing_pass *x, uint32_t slot) {
+  uint64_t tag = tl_typing_tag(x, slot), live = x->flow->live[x->then];
+  if (!tl_tag_owns(tag) || (tag & TL_CLASS_ARRAY) == 0 ||
+      (live & tl_jit_bit(slot)) != 0)
+    return TL_TYPING_LEAVES;
+  tl_typed *t =
+      tl_typing_put(x, TL_TYPED_END, TL_JIT_NONE, (int)slot, TL_JIT_NONE);
+  x->now[slot] = TL_TYPE_UNKNOWN;
+  t->exit = tl_typing_exit_with(x, x->then, live);
+  return TL_TYPING_GOES_ON;
+}
+
 // --- Items ------------------------------------------------------------------
 
 // The type of the item that the instruction read when it was last looked at,
@@ -678,6 +691,8 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return captured(x, ins);
     case TL_BC_SELF:
       return self(x, ins);
+    case TL_BC_DROP:
+      return tl_typing_end(x, a);
     case TL_BC_GETF:
       return field(x, ins, d);
     case TL_BC_GETEL:
