@@ -137,43 +137,6 @@ static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
 static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
                                 const uint64_t *tags, bool owns, bool make);
 
-// The unit leaves before it has done anything, so entering it would only cost
-// time. Only the beginning is looked at: behind it control may go anywhere.
-// One that leaves at an item that was never seen is entered once, so that it is
-// looked at.
-static bool does_nothing(const tl_jit_code *code) {
-  if (code->unit->is_curious)
-    return false;
-  for (uint32_t i = 0; i < code->op_count; i++) {
-    int op = code->ops[i].op;
-    if (op == TL_TYPED_EXIT)
-      return true;
-    if (op != TL_TYPED_LABEL && op != TL_TYPED_MOVE && op != TL_TYPED_CONST &&
-        op != TL_TYPED_FCONST)
-      return false;
-  }
-  return true;
-}
-
-// Copies what a unit of a function gives to another one.
-static void give_result(const tl_jit_unit *from, tl_jit_unit *to) {
-  to->result = from->result;
-  to->is_single = from->is_single;
-  to->result_count = from->result_count;
-  memcpy(to->result_tags, from->result_tags, sizeof to->result_tags);
-}
-
-// What the function gives is known when a unit of it is made anew for the same
-// arguments: so two functions that call each other both find what the other
-// one gives, whichever is first.
-static void keep_result(tl_jit_function *f, const tl_jit_unit *unit) {
-  f->has_result = true;
-  f->result.function = unit->function;
-  f->result.owns = unit->owns;
-  memcpy(f->result.tags, unit->tags, sizeof unit->tags);
-  give_result(unit, &f->result);
-}
-
 // Types, checks and emits. A unit that fails is empty; where others call it
 // already, or memory is refused, there is no machine code from now on. The unit
 // is open meanwhile, so that a recursive call finds it instead of making
@@ -191,15 +154,13 @@ static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
     TL_CHECK(false);
     ok = false;
   }
-  if (ok && !does_nothing(&code) && !tl_jit_emit(&code))
+  if (ok && !tl_jit_emit(&code))
     jit->is_off = true;
   tl_jit_code_close(&code);
   unit->is_open = false;
   f->owed += unit->size / BYTES_OF_POLL;
   f->has_learned |= strong != *f->flow->strong;
   unit->is_empty = unit->code == NULL;
-  if (unit->is_function && !unit->is_empty && unit->result != TL_TYPE_UNKNOWN)
-    keep_result(f, unit);
   if (unit->is_function && unit->is_empty) {
     unit->result = TL_TYPE_UNKNOWN;
     jit->is_off |= unit->is_called;
@@ -259,8 +220,6 @@ static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
     unit->owns = owns;
     unit->live = (UINT64_C(1) << function->param_count) - 1;
     memcpy(unit->tags, tags, function->param_count * sizeof *tags);
-    if (f->has_result && takes(&f->result, tags, owns))
-      give_result(&f->result, unit);
     jit->nesting++;
     compile(vm, f, unit);
     jit->nesting--;
@@ -471,7 +430,6 @@ static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
   is_new |= did == NULL && !is_new && way != ENTERS && !ends &&
             tl_jit_learn_detour(f->flow, frame);
   bool stays = varied == f->flow->varies[0];
-  f->has_result &= stays;
   f->is_behind |= is_new;
   f->has_learned |= is_new;
   if (!f->has_learned && !(way == LEAVES_CALLED && f->is_behind))

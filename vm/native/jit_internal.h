@@ -24,9 +24,6 @@ typedef struct tl_jit_function {
   // Polls that have to come before its units are made anew: as many as making
   // them has taken the time of.
   int64_t owed;
-  // What a unit gave, for arguments of its tags; nothing else of it counts.
-  bool has_result;
-  tl_jit_unit result;
 } tl_jit_function;
 
 // Code that is called: the VM, slots and record of the frame, a unit's code. It
