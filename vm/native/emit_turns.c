@@ -190,13 +190,12 @@ static void end_linear(emitter *e, const turns *x) {
 // --- Pairs ------------------------------------------------------------------
 
 // What the second turn of a pair has registers of its own for. The first ones
-// go up by strides: number [i] says which, -1 is the step's, and NONE none. A
-// stride has a register while the processor has one to spare.
+// go up by strides: number [i] says which, -1 is the step's, and NONE none.
 typedef struct pairs {
   int own[2 * MOST_LENT], by[2 * MOST_LENT];
   int8_t with[2 * MOST_LENT];
   int count;
-  int strides[MOST_LEFT_OUT];  // TL_JIT_NONE: it is read from the frame
+  int strides[MOST_LEFT_OUT];  // their registers
 } pairs;
 enum { BY_STEP = -1, BY_NOTHING = -2 };
 
@@ -228,17 +227,6 @@ static void exchange(emitter *e, pairs *p) {
   }
 }
 
-// The stride of number [i] of the pairs, in a register.
-static int get_stride(emitter *e, const turns *x, const pairs *p, int i) {
-  if (p->by[i] == BY_STEP)
-    return tl_jit_get(e, x->step->c, T1);
-  int stride = p->strides[p->by[i]];
-  if (stride >= 0)
-    return stride;
-  read_word(e, T1, TL_SP, stride_at(e, p->by[i]));
-  return T1;
-}
-
 // Two turns, and the step of both.
 static void append_pair(emitter *e, const turns *x, pairs *p) {
   for (int turn = 0; turn < 2; turn++) {
@@ -249,7 +237,10 @@ static void append_pair(emitter *e, const turns *x, pairs *p) {
       if (p->by[i] == BY_STEP && x->step->c < 0)
         take_address(e, to, from, 1 + turn);
       else if (p->by[i] != BY_NOTHING && (turn == 1 || from != to))
-        take_item(e, to, from, get_stride(e, x, p, i), 1 + turn);
+        take_item(e, to, from,
+                  p->by[i] == BY_STEP ? tl_jit_get(e, x->step->c, T1)
+                                      : p->strides[p->by[i]],
+                  1 + turn);
     }
   }
 }
@@ -263,7 +254,8 @@ static bool append_pairs(emitter *e, turns *x, int turns) {
   bool fits = add_own(&p, hidden, by,
                       x->is_read ? lend(e, x, TL_JIT_NONE) : e->reg[hidden]);
   for (int i = 0; i < (int)e->left_out; i++)
-    fits = fits && add_own(&p, x->linear[i], i, lend(e, x, TL_JIT_NONE));
+    fits = fits && add_own(&p, x->linear[i], i, lend(e, x, TL_JIT_NONE)) &&
+           (p.strides[i] = lend(e, x, TL_JIT_NONE)) >= 0;
   if (!fits) {
     take_back(e, x, loans);
     return false;
@@ -276,11 +268,8 @@ static bool append_pairs(emitter *e, turns *x, int turns) {
     if (sum >= 0 && add_own(&p, sum, BY_NOTHING, lend(e, x, TL_JIT_NONE)))
       set_constant(e, p.with[p.count - 1], 0);
   }
-  for (int i = 0; i < (int)e->left_out; i++) {
-    p.strides[i] = lend(e, x, TL_JIT_NONE);
-    if (p.strides[i] >= 0)
-      read_word(e, p.strides[i], TL_SP, stride_at(e, i));
-  }
+  for (int i = 0; i < (int)e->left_out; i++)
+    read_word(e, p.strides[i], TL_SP, stride_at(e, i));
   if (p.by[0] == BY_NOTHING)
     add_int(e, e->reg[hidden], b);
   align_loop(e);

@@ -156,22 +156,15 @@ static void *code_of(const kept_piece *k) {
   return code;
 }
 
-// Makes room: of the pieces that no plan has which is kept or being made, those
-// go for which the older half of the plans have asked last. They are many, as
-// memory for code is free again where all of a chunk is. False: there is none.
+// Makes room: the pieces go that no plan has which is kept or being made. They
+// are many, as memory for code is free again where all of a chunk is. False:
+// there is none.
 static bool evict(tl_vm *vm) {
   struct tl_pieces *all = vm->jit->pieces;
-  uint64_t oldest = all->plans;
-  for (int i = 0; i < PLACES; i++) {
-    for (const kept_piece *k = all->places[i]; k != NULL; k = k->next) {
-      if (k->holds == 0 && k->asked < oldest)
-        oldest = k->asked;
-    }
-  }
-  uint64_t end = oldest + (all->plans - oldest + 1) / 2;
+  int before = all->count;
   for (int i = 0; i < PLACES; i++) {
     for (kept_piece **at = &all->places[i], *k; (k = *at) != NULL;) {
-      if (k->holds > 0 || k->asked >= end) {
+      if (k->holds > 0 || k->asked == all->plans) {
         at = &k->next;
         continue;
       }
@@ -181,7 +174,7 @@ static bool evict(tl_vm *vm) {
       all->count--;
     }
   }
-  return oldest < end;
+  return all->count < before;
 }
 
 // Encodes a piece. Where memory for it is refused although others have made

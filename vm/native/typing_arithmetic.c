@@ -146,16 +146,12 @@ static bool compute_two(tl_typing_pass *x, int op, uint32_t a,
 // square of an integer wraps as its product does, so it has no error either.
 static bool put_square(tl_typing_pass *x, uint32_t a,
                        const tl_typing_operand *b, const tl_typing_operand *c) {
-  bool is_double = tl_jit_dtype(b->type) == TL_FLOAT64;
-  bool by_int =
-      c->is_known && tl_jit_is_int(c->type) && c->value.i == 2 && is_weak(c);
-  bool by_float =
-      c->is_known && tl_jit_dtype(c->type) == TL_FLOAT64 && c->value.f == 2.0;
-  if (is_double && by_int) {
-    put_float(x, TL_TYPED_FMUL, a, b->type, b, b);
-  } else if (is_double && by_float) {
-    put_float(x, TL_TYPED_FMUL, a, meet(b, c), b, b);
-  } else if (tl_jit_is_int(b->type) && by_int) {
+  bool by_int = tl_jit_is_int(c->type) && c->value.i == 2 && is_weak(c);
+  bool by_float = tl_jit_dtype(c->type) == TL_FLOAT64 && c->value.f == 2.0;
+  if (c->is_known && tl_jit_dtype(b->type) == TL_FLOAT64 &&
+      (by_int || by_float)) {
+    put_float(x, TL_TYPED_FMUL, a, by_int ? b->type : meet(b, c), b, b);
+  } else if (c->is_known && tl_jit_is_int(b->type) && by_int) {
     tl_typing_operand self = *b;
     self.is_known = false;
     put_int(x, TL_TYPED_MUL, a, meet(b, c), &self, &self);
