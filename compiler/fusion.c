@@ -26,7 +26,7 @@ static void fusion_find_joins(tl_prototype *p);
 // What an instruction is to a region, where calls are looked into. What only
 // the run can know is assumed to fit.
 //
-//   OWN     only of a function that is called here, and of views
+//   OWN     only of views
 //   CALLB   by the built-in's own trait
 //   CALL    of a function that is known: if that may be inlined; of one that is
 //           not known, by position: yes, and the run decides

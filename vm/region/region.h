@@ -130,6 +130,6 @@ bool tl_writers_find(const tl_writers *w, uint32_t pc, uint32_t slot,
 // tells; NULL: only a run knows.
 tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
                                     const tl_decoded *call);
-// Whether a region may take in that [slot] is made an owner at [pc]: of a
-// function that is read from elsewhere, and of a view of its own.
+// Whether a region may take in that [slot] is made an owner at [pc]: of a view
+// of its own.
 bool tl_region_may_own(const tl_writers *w, uint32_t pc, uint32_t slot);

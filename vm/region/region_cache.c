@@ -281,8 +281,6 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
     case TL_FROM_CALLEE:
       return tl_function_prototype(g->uses[f->use].value) ==
              g->callees[f->at].function;
-    case TL_FROM_OWNED:
-      return tl_is_owned(g->uses[f->use].value) == f->transferred;
     case TL_FROM_BORROWED:
       return take(k, f->use, tl_borrow(g->uses[f->of[0]].value));
     case TL_FROM_VIEW:

@@ -324,41 +324,23 @@ tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
   return find_member(w, pc, call->operands[0]);
 }
 
-// Of a closure or a literal function find_member knows already.
+// A view that is an argument.
 bool tl_region_may_own(const tl_writers *w, uint32_t pc, uint32_t slot) {
-  // A member of a module, or a view that is an argument.
   uint32_t at;
   tl_decoded d;
   return tl_writers_find(w, pc, slot, &at, &d) &&
-         (d.op == TL_BC_GETG || d.op == TL_BC_GETC ||
-          tl_region_step_of(d.op, d.extra) == TL_STEP_VIEW);
+         tl_region_step_of(d.op, d.extra) == TL_STEP_VIEW;
 }
 
 // --- Reading ----------------------------------------------------------------
 
-// A function is held while it is called, and let go afterwards: the region
-// must come that far. What the region makes, and a view that it alone knows,
-// need no hold.
+// What the region makes, and a view that it alone knows, need no owner.
 bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d) {
-  int in, borrowed;
+  int in;
   if (!tl_reader_look_up(rd, d->operands[0], &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
-  if (u == NULL || !u->direct)
-    return true;
-  tl_slot value = u->value;
-  if (!tl_is_function(value))
-    return false;
-  tl_reader_add_guard(rd, in,
-                      (tl_region_guard){.from = TL_FROM_OWNED,
-                                        .transferred = tl_is_owned(value)});
-  if (tl_is_owned(value))
-    return true;
-  borrowed = tl_reader_add_use(rd, value, -1, true);
-  tl_reader_add_guard(
-      rd, borrowed,
-      (tl_region_guard){.from = TL_FROM_BORROWED, .of = {(int8_t)(-1 - in)}});
-  return borrowed < 0 && tl_reader_bind(rd, d->operands[0], borrowed, false);
+  return u == NULL || !u->direct;
 }
 
 // The same use called twice is one callee, with one guard. -1: there are too

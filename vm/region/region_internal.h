@@ -116,7 +116,6 @@ typedef enum tl_region_source {
   TL_FROM_VARIABLE,   // [at] of the callee's module; again: the use of[1], too
   TL_FROM_SELF,       // the callee's member [at]
   TL_FROM_CALLEE,     // no value: a use is the callee [at]
-  TL_FROM_OWNED,      // no value: a use is owned, or not
   TL_FROM_BORROWED,   // the use of[0] once more
   TL_FROM_LENGTH,     // of the array of[0], along the axis that the use of[1]
                       // is, -1: the first
@@ -139,7 +138,7 @@ typedef struct tl_region_guard {
   int8_t use;
   int8_t of[3];
   bool again;        // of an array or a view that an earlier guard has, too
-  bool transferred;  // the ownership went over; a use is owned
+  bool transferred;  // the ownership went over
   uint32_t at;
   int64_t offset;  // of a view's or item's place, in bytes; of a reduction its
                    // arguments, two bits for each
