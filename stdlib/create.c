@@ -201,8 +201,8 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = taken(vm, &args[0], dtype);
   if (a == NULL)
     return zeros_of(vm, &args[0], dtype, tl_ndim(x), tl_shape(x), out);
-  memset(a->data, 0, (size_t)a->size * tl_itemsize(dtype));
-  return tl_result_finish(vm, true, a, out);
+  bool ok = tl_fill_bytes(vm, a->data, 0, tl_item_bytes(a));
+  return tl_result_finish(vm, ok, a, out);
 }
 
 // In the memory of x where it dies and has the dtype; on failure x is back in
@@ -415,17 +415,16 @@ static bool triangle(tl_vm *vm, const char *function, tl_slot *args, bool lower,
     k = -rows - 1;
   char *data = a->data;
   int64_t lines = columns > 0 ? a->size / columns : 0;
-  for (int64_t line = 0; line < lines; line++) {
+  bool ok = true;
+  for (int64_t line = 0; ok && line < lines; line++) {
     int64_t end = diagonal_end(line % rows, k, columns);
-    if (lower)
-      memset(data + (size_t)end * itemsize, 0,
-             (size_t)(columns - end) * itemsize);
-    else
-      memset(data, 0, (size_t)end * itemsize);
+    const int64_t first = lower ? end : 0, last = lower ? columns : end;
+    ok = tl_fill_bytes(vm, data + (size_t)first * itemsize, 0,
+                       (size_t)(last - first) * itemsize) &&
+         tl_poll_items(vm, columns);
     data += (size_t)columns * itemsize;
   }
-  *out = tl_own_array(a);
-  return true;
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // The part on and below the diagonal.

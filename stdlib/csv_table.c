@@ -178,7 +178,9 @@ static bool enlarge(const tl_csv_table *t, tl_slot *array, tl_dtype dtype) {
     return false;
   if (!tl_is_none(*array)) {
     tl_array *old = array->array;
-    memcpy(a->data, old->data, (size_t)t->rows * tl_itemsize(dtype));
+    if (!tl_copy_bytes(t->vm, a->data, old->data,
+                       (size_t)t->rows * tl_itemsize(dtype)))
+      return tl_array_finish(t->vm, false, a, array);
     if (dtype == TL_STRING)
       tl_string_items_clear(tl_string_items(old), t->rows);
     tl_drop(t->vm, *array);

@@ -306,22 +306,9 @@ static bool cut_blocks(cut *c, int keeps, part *parts, int count, bool fresh) {
 // What was put aside goes before or behind what was kept.
 static bool join_part(tl_vm *vm, const part *p, int keeps) {
   const size_t rest = (size_t)(p->ends[1] - p->aside);
-  // Pieces from the end, as they lie over each other.
-  for (size_t left = (size_t)(p->kept - p->data), n; keeps == MORE && left > 0;
-       left -= n) {
-    n = left < 8 * POLLED ? left : 8 * POLLED;
-    memmove(p->data + rest + left - n, p->data + left - n, n);
-    if (!tl_poll_over(vm))
-      return false;
-  }
-  char *to = keeps == MORE ? p->data : p->kept;
-  for (size_t at = 0, n; at < rest; at += n) {
-    n = rest - at < 8 * POLLED ? rest - at : 8 * POLLED;
-    memcpy(to + at, p->aside + at, n);
-    if (!tl_poll_over(vm))
-      return false;
-  }
-  return true;
+  const size_t kept = keeps == MORE ? (size_t)(p->kept - p->data) : 0;
+  return tl_move_bytes(vm, p->data + rest, p->data, kept) &&
+         tl_move_bytes(vm, p->kept - kept, p->aside, rest);
 }
 
 // The items put aside, of n.

@@ -220,28 +220,27 @@ static bool roll_blocks(tl_vm *vm, tl_array *a, tl_array *x,
 
 // Puts the first [left] bytes behind the [right] ones that follow: the shorter
 // side goes to its place and what it was changed for is turned in turn (Gries
-// and Mills, 1981).
-static void rotate(char *a, size_t left, size_t right) {
+// and Mills, 1981). False after tl_fail.
+static bool rotate(tl_vm *vm, char *a, size_t left, size_t right) {
   char apart[4096];
   //   left  right        a b | c d e   swapped: c d | a b e, then a b by e
   while (left > sizeof apart && right > sizeof apart) {
     size_t n = left < right ? left : right;
-    tl_exchange_bytes(a, a + left, n);
+    if (!tl_exchange_pieces(vm, a, a + left, n))
+      return false;
     a += n;
     if (left < right)
       right -= n;
     else
       left -= n;
   }
-  if (left <= right) {
-    memcpy(apart, a, left);
-    memmove(a, a + left, right);
-    memcpy(a + right, apart, left);
-  } else {
-    memcpy(apart, a + left, right);
-    memmove(a + right, a, left);
-    memcpy(a, apart, right);
-  }
+  const bool down = left <= right;
+  const size_t n = down ? left : right;
+  memcpy(apart, down ? a : a + left, n);
+  const bool ok = tl_move_bytes(vm, down ? a : a + right, down ? a + left : a,
+                                down ? right : left);
+  memcpy(down ? a + right : a, apart, n);
+  return ok;
 }
 
 // Turns a dense array's items where they are, axis by axis.
@@ -254,9 +253,9 @@ static bool turn(tl_vm *vm, tl_array *a, const int64_t *shift) {
     size_t right = (size_t)shift[k] * inner;
     inner *= (size_t)tl_shape(a)[k];
     for (size_t at = 0; right > 0 && at < nbytes; at += inner) {
-      if (!tl_poll(vm, inner >> 13))
+      if (!tl_poll(vm, inner >> 13) ||
+          !rotate(vm, a->data + at, inner - right, right))
         return false;
-      rotate(a->data + at, inner - right, right);
     }
   }
   return true;

@@ -142,15 +142,26 @@ bool tl_poll_gathered(tl_vm *vm) {
   return !tl_failed(vm) && tl_poll(vm, work);
 }
 
-bool tl_copy_pieces(tl_vm *vm, void *to, const void *from, size_t nbytes) {
-  for (; nbytes > TL_COPY_PIECE; nbytes -= TL_COPY_PIECE) {
-    memcpy(to, from, TL_COPY_PIECE);
-    to = (char *)to + TL_COPY_PIECE;
-    from = (const char *)from + TL_COPY_PIECE;
-    if (!tl_poll(vm, 0))
+bool tl_fill_bytes(tl_vm *vm, char *to, int byte, size_t nbytes) {
+  for (size_t at = 0, n; at < nbytes; at += n) {
+    n = nbytes - at < TL_COPY_PIECE ? nbytes - at : TL_COPY_PIECE;
+    memset(to + at, byte, n);
+    if (n == TL_COPY_PIECE && !tl_poll_over(vm))
       return false;
   }
-  memcpy(to, from, nbytes);
+  return true;
+}
+
+bool tl_move_pieces(tl_vm *vm, void *to, const void *from, size_t nbytes,
+                    bool over) {
+  const bool up = (uintptr_t)to > (uintptr_t)from;
+  for (size_t left = nbytes, n; left > 0; left -= n) {
+    n = left < TL_COPY_PIECE ? left : TL_COPY_PIECE;
+    const size_t at = up ? left - n : nbytes - left;
+    memmove((char *)to + at, (const char *)from + at, n);
+    if (n < left && !(over ? tl_poll_over(vm) : tl_poll(vm, 0)))
+      return false;
+  }
   return true;
 }
 

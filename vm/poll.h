@@ -32,11 +32,6 @@ static inline void tl_give_fuel(tl_vm *vm, int32_t fuel, int32_t first) {
 // (kind interrupt or limit).
 bool tl_refuel(tl_vm *vm);
 
-// As tl_poll(vm, 0) within a pass over memory whose items were seen by the
-// script: stops it halfway only where nobody will see that, since the run ends
-// and nothing is put back.
-bool tl_poll_over(tl_vm *vm);
-
 // The host's outermost call is entered: interrupts count from here, and budget
 // and deadline from its first poll, unless tl_poll_begin is before that. Nested
 // calls share the outer one's.

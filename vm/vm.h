@@ -398,15 +398,27 @@ static inline bool tl_poll_piece(tl_vm *vm, size_t at, size_t n, size_t *end) {
 // As memcpy, which a gigabyte keeps for half a second: polls between pieces,
 // and counts no work. False after tl_fail.
 enum { TL_COPY_PIECE = 1 << 20 };
-bool tl_copy_pieces(tl_vm *vm, void *to, const void *from, size_t nbytes);
+bool tl_move_pieces(tl_vm *vm, void *to, const void *from, size_t nbytes,
+                    bool over);
 static inline bool tl_copy_bytes(tl_vm *vm, void *to, const void *from,
                                  size_t nbytes) {
   if (nbytes > TL_COPY_PIECE)
-    return tl_copy_pieces(vm, to, from, nbytes);
+    return tl_move_pieces(vm, to, from, nbytes, false);
   if (nbytes > 0)
     memcpy(to, from, nbytes);
   return true;
 }
+// As tl_poll(vm, 0) within a pass over memory whose items were seen by the
+// script: stops it halfway only where nobody will see that, since the run ends
+// and nothing is put back.
+bool tl_poll_over(tl_vm *vm);
+// As memmove and memset, of items that the script may have seen: polls by
+// tl_poll_over.
+static inline bool tl_move_bytes(tl_vm *vm, void *to, const void *from,
+                                 size_t nbytes) {
+  return tl_move_pieces(vm, to, from, nbytes, true);
+}
+bool tl_fill_bytes(tl_vm *vm, char *to, int byte, size_t nbytes);
 
 // Whether somebody waits for control: an interrupt or the deadline has come, or
 // the error that says so is pending.

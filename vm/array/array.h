@@ -261,6 +261,8 @@ static inline void tl_exchange_bytes(char *a, char *b, size_t n) {
     b[at] = byte;
   }
 }
+// The same of many, with the polls of tl_poll_over. False after tl_fail.
+bool tl_exchange_pieces(tl_vm *vm, char *a, char *b, size_t nbytes);
 // Whether the owned slot is an array that may be overwritten as a whole in its
 // own memory: unique, DIRECT, dense.
 bool tl_array_is_reusable(tl_slot s);

@@ -104,28 +104,47 @@ static bool is_flipped(const tl_array *a, const tl_array *block) {
   return first == block->data;
 }
 
+bool tl_exchange_pieces(tl_vm *vm, char *a, char *b, size_t nbytes) {
+  for (size_t at = 0, n; at < nbytes; at += n) {
+    n = nbytes - at < TL_COPY_PIECE ? nbytes - at : TL_COPY_PIECE;
+    tl_exchange_bytes(a + at, b + at, n);
+    if (n == TL_COPY_PIECE && !tl_poll_over(vm))
+      return false;
+  }
+  return true;
+}
+
 // Exchanges n rows with those from the other end. Inlined with a constant
-// [row], so that items of common sizes are moved in registers.
-static inline __attribute__((always_inline)) void turn_rows(char *at, size_t n,
-                                                            size_t row) {
+// [row], so that items of common sizes are moved in registers. *moved are the
+// bytes since the last poll. False after tl_fail.
+static inline __attribute__((always_inline)) bool turn_rows(tl_vm *vm, char *at,
+                                                            size_t n,
+                                                            size_t row,
+                                                            size_t *moved) {
   char *low = at, *high = at + (n - 1) * row;
-  for (; low < high; low += row, high -= row) tl_exchange_bytes(low, high, row);
+  for (; low < high; low += row, high -= row) {
+    if (row < TL_COPY_PIECE)
+      tl_exchange_bytes(low, high, row);
+    if ((row >= TL_COPY_PIECE && !tl_exchange_pieces(vm, low, high, row)) ||
+        ((*moved += row) >= TL_COPY_PIECE && !tl_poll_over(vm)))
+      return false;
+    *moved %= TL_COPY_PIECE;
+  }
+  return true;
 }
 
 // Turns the items round along an axis: what lies between two of its items moves
-// with the first of them.
-static void reverse(tl_array *block, int axis) {
-  size_t row = (size_t)tl_strides(block)[axis];
+// with the first of them. False after tl_fail.
+static bool reverse(tl_vm *vm, tl_array *block, int axis) {
+  size_t row = (size_t)tl_strides(block)[axis], moved = 0;
   size_t n = (size_t)tl_shape(block)[axis];
   char *end = block->data + tl_item_bytes(block);
-  for (char *at = block->data; at < end; at += n * row) {
-    if (row == 8)
-      turn_rows(at, n, 8);
-    else if (row == 4)
-      turn_rows(at, n, 4);
-    else
-      turn_rows(at, n, row);
-  }
+  bool ok = true;
+  for (char *at = block->data; ok && at < end; at += n * row)
+    ok = row == 8   ? turn_rows(vm, at, n, 8, &moved)
+         : row == 4 ? turn_rows(vm, at, n, 4, &moved)
+                    : turn_rows(vm, at, n, row, &moved);
+  return ok;
 }
 
 // A part that lies in a row, as x[1:] does, moves to the front.
@@ -139,11 +158,12 @@ bool tl_array_settle(tl_vm *vm, tl_slot *s) {
   // Before the first item moves: half of them moved would be neither.
   if (!tl_poll(vm, (uint64_t)block->size / 1024))
     return false;
-  if (is_part)
-    memmove(block->data, view->data, tl_item_bytes(view));
+  if (is_part &&
+      !tl_move_bytes(vm, block->data, view->data, tl_item_bytes(view)))
+    return false;
   for (int k = 0; !is_part && k < tl_ndim(view); k++)
-    if (tl_strides(view)[k] < 0)
-      reverse(block, k);
+    if (tl_strides(view)[k] < 0 && !reverse(vm, block, k))
+      return false;
   // The view's count of the block becomes the slot's.
   view->head.flags &= (uint8_t)~TL_HOLD;
   *s = tl_own_array(block);

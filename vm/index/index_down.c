@@ -86,17 +86,11 @@ static bool move_items(tl_vm *vm, char *data, size_t itemsize,
 // Moves whole rows, which may be long.
 static bool move_rows(tl_vm *vm, char *data, size_t row, const int64_t *index,
                       int64_t count) {
-  size_t moved = 0;  // since the last look
-  for (int64_t i = 0; i < count; i++) {
-    char *to = data + (size_t)i * row, *from = data + (size_t)index[i] * row;
-    for (size_t at = 0, n; at < row; at += n) {
-      n = row - at < TL_COPY_PIECE ? row - at : TL_COPY_PIECE;
-      memmove(to + at, from + at, n);
-      moved = moved < TL_COPY_PIECE ? moved + n : 0;
-      if (moved == 0 && !tl_poll_over(vm))
-        return false;
-    }
-  }
+  for (int64_t i = 0; i < count; i++)
+    if (!tl_move_bytes(vm, data + (size_t)i * row,
+                       data + (size_t)index[i] * row, row) ||
+        ((row >= 1 << 14 || i % 64 == 0) && !tl_poll_over(vm)))
+      return false;
   return true;
 }
 

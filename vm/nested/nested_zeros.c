@@ -59,8 +59,11 @@ static bool zero_options(const maker *m, tl_type *of, int ndim,
   if (!zeros(m, of, ndim, shape, &values))
     return false;
   tl_array *mask = tl_array_new(m->vm, TL_BOOL, ndim, shape);
-  if (mask != NULL)
-    memset(mask->data, 1, (size_t)mask->size);
+  if (mask != NULL &&
+      !tl_fill_bytes(m->vm, mask->data, 1, (size_t)mask->size)) {
+    tl_array_drop(m->vm, mask);
+    mask = NULL;
+  }
   return tl_places_pair(m->vm, TL_FORM_OPTION, mask, &values, out);
 }
 
