@@ -29,7 +29,7 @@ static bool find_counts(tl_vm *vm, tl_distinct *d, const int64_t *start,
 
 // A poll between blocks of 512 items, of which the next begins at [at].
 static bool poll_blocks(tl_vm *vm, int64_t at) {
-  return at == 0 || at % (1 << 16) != 0 || tl_poll(vm, 64);
+  return at == 0 || at % (1 << 13) != 0 || tl_poll(vm, 8);
 }
 
 // Moves the first of each run of equal items down, of n sorted ones; returns

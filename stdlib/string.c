@@ -280,20 +280,21 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Whether s begins with the part, or ends with it. Bytes decide: UTF-8 is
 // self-synchronising, so equal bytes are whole code points.
-static bool has_part(const tl_slot *args, bool at_end, tl_slot *out) {
+static bool has_part(tl_vm *vm, const tl_slot *args, bool end, tl_slot *out) {
   const tl_string *s = args[0].string, *part = args[1].string;
-  *out = tl_bool(s->length >= part->length &&
-                 memcmp(s->text + (at_end ? s->length - part->length : 0),
-                        part->text, part->length) == 0);
-  return true;
+  const size_t n = part->length;
+  *out = tl_bool(s->length >= n &&
+                 tl_text_compare(vm, s->text + (end ? s->length - n : 0), n,
+                                 part->text, n) == 0);
+  return !tl_failed(vm);
 }
 
 static bool starts_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return has_part(args, false, out);
+  return has_part(vm, args, false, out);
 }
 
 static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return has_part(args, true, out);
+  return has_part(vm, args, true, out);
 }
 
 // --- strip ------------------------------------------------------------------

@@ -266,10 +266,10 @@ static uint64_t mix(uint64_t h) {
 // Eight bytes at a time; the length is in the seed, so that zeros at the end
 // count. The last word is multiplied twice: after one, words of a few bytes
 // differ in so few ways that their places in a table lie in heaps. Of a text
-// beyond 16 MB words are left out, so that nobody waits for it: memory has room
+// beyond 2 MB words are left out, so that nobody waits for it: memory has room
 // for so few of these that it does not matter where some have the same hash.
 uint64_t tl_text_hash(const char *text, size_t nbytes) {
-  enum { MOST = 1 << 24 };
+  enum { MOST = TL_TEXT_PIECE };
   const char *at = text, *end = text + nbytes;
   const ptrdiff_t step = nbytes < MOST ? 8 : (ptrdiff_t)(nbytes / MOST + 1) * 8;
   uint64_t h = mix(nbytes + UINT64_C(0x9e3779b97f4a7c15)), word;

@@ -91,8 +91,7 @@ static bool copy_runs(tl_vm *vm, const tl_array *from, int64_t total,
     if (stops[i] <= starts[i])
       continue;
     size_t n = (size_t)(stops[i] - starts[i]) * item;
-    if (n > 0)
-      memcpy(to, from->data + (size_t)starts[i] * item, n);
+    ok = tl_copy_bytes(vm, to, from->data + (size_t)starts[i] * item, n);
     to += n;
   }
   return tl_array_finish(vm, ok, a, out);

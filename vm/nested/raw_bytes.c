@@ -257,9 +257,9 @@ bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
 static bool items_of_string(tl_vm *vm, const tl_string *string, tl_slot *out) {
   int64_t n = (int64_t)string->length;
   tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
-  if (a != NULL)
-    memcpy(a->data, string->text, string->length);
-  return tl_array_give(a, out);
+  bool ok =
+      a != NULL && tl_copy_bytes(vm, a->data, string->text, string->length);
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // Fails (kind type) for bytes of several axes or that may be missing.
@@ -276,18 +276,21 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   const tl_string_item *items = tl_string_items(dense.array);
   int64_t rows = dense.array->size;
   tl_array *offsets = tl_offsets_new(vm, rows), *all = NULL;
-  for (int64_t i = 0; offsets != NULL && i < rows; i++) {
+  bool ok = offsets != NULL;
+  for (int64_t i = 0; i < rows && tl_poll_ok(vm, i, &ok); i++) {
     int64_t *at = tl_offsets_data(offsets) + i;
     at[1] = at[0] + (int64_t)tl_string_item_length(&items[i]);
   }
-  if (offsets != NULL)
-    all = tl_array_new(vm, TL_UINT8, 1, &tl_offsets_data(offsets)[rows]);
-  for (int64_t i = 0; all != NULL && i < rows; i++)
-    memcpy(all->data + tl_offsets_data(offsets)[i],
-           tl_string_item_text(&items[i]), tl_string_item_length(&items[i]));
+  ok = ok && (all = tl_array_new(vm, TL_UINT8, 1,
+                                 &tl_offsets_data(offsets)[rows])) != NULL;
+  for (int64_t i = 0; i < rows && tl_poll_ok(vm, i, &ok); i++)
+    ok = tl_copy_bytes(vm, all->data + tl_offsets_data(offsets)[i],
+                       tl_string_item_text(&items[i]),
+                       tl_string_item_length(&items[i]));
   tl_drop(vm, dense);
   tl_slot made;
-  return tl_ragged_close(vm, tl_array_give(all, &made), offsets, &made, out);
+  ok = tl_array_finish(vm, ok, all, &made);
+  return tl_ragged_close(vm, ok, offsets, &made, out);
 }
 
 // --- Operations --------------------------------------------------------------

@@ -296,7 +296,11 @@ static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
 // The predicates of index_find: a key that is this string, this word, or equal
 // to this value.
 static inline bool is_string(tl_key key, const void *sought) {
-  return tl_key_is_string(key) && tl_string_equal(tl_key_string(key), sought);
+  return tl_key_is_string(key) &&
+         (tl_key_string(key)->length < TL_TEXT_PIECE ||
+          tl_string_hash(tl_key_string(key)) ==
+              tl_string_hash((tl_string *)sought)) &&
+         tl_string_equal(tl_key_string(key), sought);
 }
 
 // Integers and bools: no two words are the same key.
