@@ -105,17 +105,16 @@ bool tl_matrices_finite(tl_vm *vm, const char *function,
                         const tl_matrix_stack *s) {
   const tl_array *a = s->slot.array;
   const bool narrow = tl_real_dtype(s->compute) == TL_FLOAT32;
-  int64_t parts = a->size * (tl_dtype_is_complex(s->compute) ? 2 : 1);
-  enum { PIECE = 1 << 20 };
+  const size_t parts =
+      (size_t)a->size * (tl_dtype_is_complex(s->compute) ? 2 : 1);
   double sum = 0;  // 0 times what is not finite is NaN
-  for (int64_t from = 0; from < parts; from += PIECE) {
-    const int64_t to = parts - from < PIECE ? parts : from + PIECE;
-    if (from > 0 && !tl_poll(vm, 0))
+  for (size_t from = 0, to = 0; from < parts; from = to) {
+    if (!tl_poll_piece(vm, from, parts, &to))
       return false;
     if (narrow)
-      for (int64_t i = from; i < to; i++) sum += 0 * ((float *)a->data)[i];
+      for (size_t i = from; i < to; i++) sum += 0 * ((float *)a->data)[i];
     else
-      for (int64_t i = from; i < to; i++) sum += 0 * ((double *)a->data)[i];
+      for (size_t i = from; i < to; i++) sum += 0 * ((double *)a->data)[i];
   }
   if (sum == 0)
     return true;
@@ -380,18 +379,20 @@ static tl_dense_result solve_one(tl_vm *vm, const equations *e, void *a,
 //    a00 a11 a22                          a10 a11 a12  .
 //    a10 a21  .                           a21 a22  .   .
 //
-static void spread_band(const equations *e, char *to, const char *from) {
+static bool spread_band(tl_vm *vm, const equations *e, char *to,
+                        const char *from) {
   const size_t size = tl_itemsize(e->a.compute);
   // Elimination with exchanges fills up to [below] more diagonals above.
   const int64_t width = 2 * e->below + e->above + 1;
-  memset(to, 0, (size_t)(e->n * width) * size);
+  bool ok = tl_fill_bytes(vm, to, 0, (size_t)(e->n * width) * size);
   for (int64_t d = 0; d <= e->below + e->above; d++) {
     int64_t down = d - e->above;  // row less column
-    for (int64_t j = 0; j < e->n; j++)
+    for (int64_t j = 0; j < e->n && tl_poll_ok(vm, j, &ok); j++)
       if (j + down >= 0 && j + down < e->n)
         memcpy(to + (size_t)((j + down) * width + e->below - down) * size,
                from + (size_t)(d * e->n + j) * size, size);
   }
+  return ok;
 }
 
 // Solves every system. A matrix is copied for each, because it may serve
@@ -407,10 +408,9 @@ static bool solve_stack(tl_vm *vm, equations *e) {
   for (int k = 0; k < e->ndim; k++) count *= e->shape[k];
   for (int64_t i = 0; ok && i < count; i++) {
     const void *a = tl_matrix(&e->a, at);
-    if (e->kind == BAND)
-      spread_band(e, work, a);
-    else
-      ok = tl_copy_bytes(vm, work, a, (size_t)e->a_items * size);
+    ok = e->kind == BAND
+             ? spread_band(vm, e, work, a)
+             : tl_copy_bytes(vm, work, a, (size_t)e->a_items * size);
     char *b = e->b->data + (size_t)(i * e->n * e->m) * size;
     ok = ok && tl_dense_check(vm, e->function, &e->a, at,
                               solve_one(vm, e, work, b), "singular");

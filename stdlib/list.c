@@ -254,12 +254,17 @@ static bool insert(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_list_push(vm, &list, &args[2])) {
     return tl_list_give(vm, list, false, out);
   }
-  tl_slot item = list->items[length];
-  memmove(&list->items[at + 1], &list->items[at],
-          (size_t)(length - at) * sizeof(tl_slot));
-  list->items[at] = item;
-  *out = tl_own_list(list);
-  return true;
+  // What is stopped leaves the item where it has come to.
+  tl_slot item = list->items[length], *to = &list->items[length];
+  bool ok = true;
+  for (int64_t n; ok && length > at; length -= n) {
+    n = length - at < TL_COPY_PIECE / 16 ? length - at : TL_COPY_PIECE / 16;
+    to -= n;
+    memmove(to + 1, to, (size_t)n * sizeof *to);
+    ok = n == length - at || tl_poll_over(vm);
+  }
+  *to = item;
+  return tl_list_give(vm, list, ok, out);
 }
 
 // (item, what is left) in a list that was made before anything was taken.

@@ -139,7 +139,8 @@ static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
 // behind the last. False after tl_fail.
 static bool nest_mask(tl_vm *vm, char **at, tl_slot s) {
   if (tl_is_array(s)) {
-    memset(*at, 0, (size_t)s.array->size);
+    if (!tl_fill_bytes(vm, *at, 0, (size_t)s.array->size))
+      return false;
     *at += s.array->size;
   } else if (!tl_is_list(s)) {
     *(*at)++ = tl_is_none(s);
@@ -175,10 +176,10 @@ static bool with_missing(tl_vm *vm, tl_slot list, tl_slot values,
 }
 
 // Whether there are items and all of them are strings: the list needs no
-// measuring then.
-static bool all_strings(const tl_list *list) {
+// measuring then. False also after tl_fail.
+static bool all_strings(tl_vm *vm, const tl_list *list) {
   for (int64_t i = 0; i < list->length; i++) {
-    if (!tl_is_string(list->items[i]))
+    if (!tl_is_string(list->items[i]) || !tl_poll_at(vm, i))
       return false;
   }
   return list->length > 0;
@@ -213,10 +214,10 @@ static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
 // an item that the wanted dtype has no value for fails as in a cast of an
 // array.
 bool tl_array_of_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
-  if (tl_is_none(wanted) && all_strings(s.list))
+  if (tl_is_none(wanted) && all_strings(vm, s.list))
     return from_strings(vm, s, out);
   nest n = {.ndim = -1, .sofar = tl_unset()};
-  if (!nest_measure(vm, &n, 0, s))
+  if (tl_failed(vm) || !nest_measure(vm, &n, 0, s))
     return false;
   tl_dtype dtype =
       tl_is_unset(n.sofar) ? TL_FLOAT64 : (tl_dtype)tl_dtype_of(n.sofar);

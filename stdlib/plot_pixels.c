@@ -85,17 +85,18 @@ static bool draw(const tl_string *svg, unsigned char *pixels, int width,
 }
 
 // The pixels as red, green and blue.
-static tl_array *three_channels(tl_vm *vm, const tl_array *pixels) {
+static bool three_channels(tl_vm *vm, const tl_array *pixels, tl_slot *out) {
   const int64_t *from = tl_shape(pixels);
   const int64_t shape[3] = {from[0], from[1], 3};
-  tl_array *out = tl_array_new(vm, TL_UINT8, 3, shape);
-  for (int64_t i = 0; out != NULL && i < shape[0] * shape[1]; i++) {
+  tl_array *made = tl_array_new(vm, TL_UINT8, 3, shape);
+  bool ok = made != NULL;
+  for (int64_t i = 0; i < pixels->size / 4 && tl_poll_ok(vm, i, &ok); i++) {
     uint32_t pixel;
     memcpy(&pixel, pixels->data + 4 * i, sizeof pixel);
     for (int k = 0; k < 3; k++)
-      out->data[3 * i + k] = (char)(pixel >> (16 - 8 * k) & 0xff);
+      made->data[3 * i + k] = (char)(pixel >> (16 - 8 * k) & 0xff);
   }
-  return out;
+  return tl_array_finish(vm, ok, made, out);
 }
 
 // A side of the picture in pixels is from 1 to MOST (kind value).
@@ -116,16 +117,14 @@ static bool rasterize(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *pixels = tl_array_zeros(vm, TL_UINT8, 3, shape);
   if (pixels == NULL)
     return false;
-  tl_array *made = NULL;
   bool ok = draw(args[0].string, (unsigned char *)pixels->data, (int)width,
                  (int)height);
   tl_clear(vm, &args[0]);  // not needed while both arrays of pixels live
   if (!ok)
     tl_fail(vm, TALLY_ERR_VALUE, "rasterize: svg is no picture in SVG");
-  else
-    made = three_channels(vm, pixels);
+  ok = ok && three_channels(vm, pixels, out);
   tl_drop(vm, tl_own_array(pixels));
-  return tl_array_give(made, out);
+  return ok;
 }
 
 const tl_builtin tl_plot_module[] = {

@@ -282,13 +282,20 @@ tl_op tl_power_form(const tl_operand *exponent, tl_dtype computed) {
 // -------------------------------------------------------------------
 
 // Asks the predicate [check] about all items of an operand, whatever its
-// layout: strided ones are packed block by block.
-static bool any_item(const tl_operand *x, tl_check *check) {
+// layout: strided ones are packed block by block. False also
+// after tl_fail.
+static bool any_item(tl_vm *vm, const tl_operand *x, tl_check *check) {
   if (x->array == NULL)
     return check(x->data, 1);
   const tl_array *a = x->array;
-  if (tl_is_contiguous(a))
-    return check(a->data, (size_t)a->size);
+  if (tl_is_contiguous(a)) {
+    const size_t n = (size_t)a->size;
+    for (size_t at = 0, end = 0; at < n && tl_poll_piece(vm, at, n, &end);
+         at = end)
+      if (check(a->data + at * tl_itemsize(x->dtype), end - at))
+        return true;
+    return false;
+  }
   // A block on the stack, so that a check of strided items allocates nothing.
   enum { ITEMS = 256 };
   _Alignas(64) char buffer[ITEMS * sizeof(tl_c128)];
@@ -303,8 +310,8 @@ static bool any_item(const tl_operand *x, tl_check *check) {
       int64_t left = walk.length - at;
       size_t n = (size_t)(left < ITEMS ? left : ITEMS);
       pack(buffer, walk.data[0] + at * walk.step[0], walk.step[0], n);
-      if (check(buffer, n))
-        return true;
+      if (check(buffer, n) || !tl_poll_items(vm, (int64_t)n))
+        return !tl_failed(vm);
     }
   return false;
 }
@@ -332,8 +339,8 @@ bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
       (x[0].array != NULL && x[0].array->size == 0))
     return true;
   tl_check *check = tl_op_check(op, x[1].dtype);
-  if (check == NULL || !any_item(&x[1], check))
-    return true;
+  if (check == NULL || !any_item(vm, &x[1], check))
+    return !tl_failed(vm);
   if (op == TL_OP_POW)
     return tl_fail(vm, TALLY_ERR_DOMAIN,
                    "%s integers ** a negative power; float64(x) ** p is a "
