@@ -55,7 +55,7 @@ static char ways[MOST_WAYS][LINE], setup[TEXT], excepted[TEXT];
 static char statements[MOST_WAYS][LINE];
 static int way_count, statement_count, every = 40;
 
-// Basic blocks that were run, and one for 16 bytes that the C library moved or
+// Basic blocks that were run, and one for 4 bytes that the C library moved or
 // looked at.
 static uint64_t work;
 
@@ -71,7 +71,7 @@ __attribute__((COUNTS_WORK)) void __sanitizer_cov_trace_pc(void) {
   type __real_##name parameters;                               \
   type __wrap_##name parameters;                               \
   __attribute__((COUNTS_WORK)) type __wrap_##name parameters { \
-    work += n / 16;                                            \
+    work += n / 4;                                             \
     return __real_##name(__VA_ARGS__);                         \
   }
 COUNTED(void *, memcpy, (void *to, const void *from, size_t n), to, from, n)
@@ -232,7 +232,7 @@ static int wrong;
 
 #ifdef COUNTS_WORK
 // Less than so much is done in a millisecond or two.
-enum { LEAST_WORK = 1000000 };
+enum { LEAST_WORK = 1200000 };
 
 static void compare_work(const char *name, const char *way,
                          const char *source) {

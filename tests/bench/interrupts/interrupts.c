@@ -16,8 +16,11 @@
 // With `polls` each way is called once, for LONGEST at most, and what counts is
 // how long it is from one poll to the next, of all that there are: the VM has a
 // limit of time, for which polls ask this program's clock. Median and 99.9 %
-// are then what somebody waits who interrupts at any moment.
+// are then what somebody waits who interrupts at any moment. Memory that is
+// freed stays the process's, as far as the C library can: to clear a page of
+// 2 MiB that a virtual machine has not had yet takes its host up to 18 ms.
 
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -259,6 +262,8 @@ static bool open_vm(const char *path) {
   options.seeded = 1;
   options.memory_limit = (size_t)6 << 30;
   if (by_polls) {
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, -1);
     options.clock = poll_clock;
     options.time_limit = longest;
   }
