@@ -19,6 +19,8 @@
 enum {
   FIRST_CHUNK = 32 << 10,
   LARGEST_CHUNK = 1 << 20,
+  // In pages of its own, with the note in front two huge ones.
+  HUGE_CHUNK = 2 * TL_HUGE_FROM - TL_BLOCK_ALIGNMENT,
   GIGABYTE = 1 << 30,
 };
 
@@ -88,16 +90,29 @@ static void chunk_insert(struct tl_memory *memory, tl_memory_chunk chunk) {
   memory->chunks[at] = chunk;
 }
 
+// Gives a chunk back to where it came from.
+static void chunk_free(tl_vm *vm, tl_memory_chunk chunk) {
+  if (chunk.nbytes == HUGE_CHUNK)
+    tl_large_free(vm->options.resize, vm->options.context, chunk.raw);
+  else
+    tl_host_free(vm, chunk.raw, chunk.nbytes);
+}
+
 // Makes a chunk to cut small blocks from; later ones are larger.
 static bool chunk_new(tl_vm *vm) {
   struct tl_memory *memory = vm->memory;
   size_t nbytes = FIRST_CHUNK;
-  // Chunks double with every doubling of their number, up to a megabyte.
+  // Chunks double with every doubling of their number, up to a megabyte. Where
+  // memory is the system's, the fifth and all that follow are of huge pages,
+  // since texts, lists and records lie anywhere in them.
   for (size_t i = memory->chunk_count; i > 0 && nbytes < LARGEST_CHUNK; i /= 2)
     nbytes *= 2;
   if (!chunks_reserve(vm))
     return false;
-  char *raw = tl_host_new(vm, nbytes);
+  const bool huge = memory->system && memory->chunk_count >= 4;
+  if (huge)
+    nbytes = HUGE_CHUNK;
+  char *raw = huge ? tl_large_new(vm, nbytes) : tl_host_new(vm, nbytes);
   if (raw == NULL)
     return false;
   // The rest of the newest chunk goes to the lists, so that no memory is lost.
@@ -190,7 +205,7 @@ static size_t chunks_trim(tl_vm *vm) {
     tl_memory_chunk chunk = memory->chunks[i];
     if (chunk_is_dead(&chunk)) {
       freed += chunk.nbytes;
-      tl_host_free(vm, chunk.raw, chunk.nbytes);
+      chunk_free(vm, chunk);
     } else {
       memory->chunks[kept++] = chunk;
     }
@@ -721,7 +736,7 @@ void tl_memory_close(tl_vm *vm) {
     return;
   tl_cache_shrink(vm, 0);
   for (size_t i = 0; i < memory->chunk_count; i++)
-    tl_host_free(vm, memory->chunks[i].raw, memory->chunks[i].nbytes);
+    chunk_free(vm, memory->chunks[i]);
   if (memory->chunks != NULL)
     tl_host_free(vm, memory->chunks,
                  memory->chunk_room * sizeof(tl_memory_chunk));
