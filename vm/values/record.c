@@ -1,9 +1,8 @@
 // Records: fields in order, and from nine on a hash index behind them.
 //
 // The index is a hash table with open addressing that holds positions of
-// fields; it is at least twice as large as the capacity and lies in the same
-// allocation, behind the fields. Few fields are found faster by looking at
-// each.
+// fields; it has seven entries for four fields and lies in the same allocation,
+// behind them. Few fields are found faster by looking at each.
 //
 // Where a field goes out of the middle, others change their positions. The
 // index is not gone through for that: a few such moves are kept behind it, by
@@ -52,22 +51,37 @@ static int64_t first_of(const tl_record *record) {
   return (int64_t)(tl_gap_of(&record->head) / sizeof(tl_field));
 }
 
-// Entries of the index of a record with that capacity, a power of two; 0: it
+// Entries of the index of a record with that capacity, a multiple of 8; 0: it
 // needs none.
 static int32_t index_size(int64_t capacity) {
-  if (capacity < INDEX_FROM)
-    return 0;
-  int32_t size = 32;
-  while (size < 2 * capacity) size *= 2;
-  return size;
+  return capacity < INDEX_FROM ? 0 : (int32_t)((capacity * 7 / 4 + 7) & ~7);
 }
 
-// A key's hash, which must be that of the value it was made of.
-static uint64_t hash_of(tl_key key) {
+// Where the entry of a key with that hash belongs. Places go up with hashes but
+// for the last three bits, in which integers in a row differ, so that an index
+// is copied to a larger one from its beginning to its end.
+static inline uint32_t home_of(const tl_record *record, uint32_t hash) {
+  uint64_t at = (uint64_t)hash * (uint32_t)record->index_size >> 32;
+  return ((uint32_t)at & ~7u) | (hash & 7);
+}
+
+// The entry behind one, round at the end.
+static inline uint32_t entry_behind(const tl_record *record, uint32_t at) {
+  return ++at == (uint32_t)record->index_size ? 0 : at;
+}
+
+// How far an entry is behind another.
+static inline uint32_t entries_from(const tl_record *record, uint32_t from,
+                                    uint32_t at) {
+  return at - from + (at < from ? (uint32_t)record->index_size : 0);
+}
+
+// Half of a key's hash, which must be that of the value it was made of.
+static uint32_t hash_of(tl_key key) {
   if (tl_key_is_string(key))
-    return tl_string_hash(tl_key_string(key));
-  return tl_key_object(key) == NULL ? tl_key_word_hash(key.word)
-                                    : tl_key_hash(tl_key_slot(key));
+    return (uint32_t)tl_string_hash(tl_key_string(key));
+  return (uint32_t)(tl_key_object(key) == NULL ? tl_key_word_hash(key.word)
+                                               : tl_key_hash(tl_key_slot(key)));
 }
 
 // The position of the field with that mark.
@@ -90,20 +104,19 @@ static int32_t mark_of_last(tl_record *record) {
 }
 
 // Enters a field with that mark, by its key's hash.
-static inline void index_add(tl_record *record, uint64_t hash, int32_t mark) {
+static inline void index_add(tl_record *record, uint32_t hash, int32_t mark) {
   entry *index = index_of(record);
-  uint64_t mask = (uint64_t)record->index_size - 1;
-  uint64_t at = hash & mask;
-  while (index[at].mark != NOBODY) at = (at + 1) & mask;
-  index[at] = (entry){mark, (uint32_t)hash};
+  uint32_t at = home_of(record, hash);
+  while (index[at].mark != NOBODY) at = entry_behind(record, at);
+  index[at] = (entry){mark, hash};
 }
 
 // The entry of the field at that position, which has one.
-static uint64_t entry_of(tl_record *record, int64_t position) {
+static uint32_t entry_of(tl_record *record, int64_t position) {
   const entry *index = index_of(record);
-  uint64_t mask = (uint64_t)record->index_size - 1;
-  uint64_t at = hash_of(record->fields[position].key) & mask;
-  while (position_of(record, index[at].mark) != position) at = (at + 1) & mask;
+  uint32_t at = home_of(record, hash_of(record->fields[position].key));
+  while (position_of(record, index[at].mark) != position)
+    at = entry_behind(record, at);
   return at;
 }
 
@@ -112,13 +125,12 @@ static uint64_t entry_of(tl_record *record, int64_t position) {
 // volume 3, algorithm R).
 static int32_t index_remove(tl_record *record, int64_t position) {
   entry *index = index_of(record);
-  uint64_t mask = (uint64_t)record->index_size - 1;
-  uint64_t hole = entry_of(record, position);
+  uint32_t hole = entry_of(record, position);
   int32_t mark = index[hole].mark;
-  for (uint64_t at = (hole + 1) & mask; index[at].mark != NOBODY;
-       at = (at + 1) & mask) {
-    uint64_t home = index[at].hash & mask;
-    if (((at - home) & mask) < ((at - hole) & mask))
+  for (uint32_t at = entry_behind(record, hole); index[at].mark != NOBODY;
+       at = entry_behind(record, at)) {
+    if (entries_from(record, home_of(record, index[at].hash), at) <
+        entries_from(record, hole, at))
       continue;
     index[hole] = index[at];
     hole = at;
@@ -146,15 +158,14 @@ static void index_fill(tl_record *record, const entry *old, int32_t count) {
 typedef bool is_key(tl_key key, const void *sought);
 
 // The position of a field by its hash and a test of its key; -1.
-// The walk ends since at least half of the entries are empty. Inlined with its
+// The walk ends since three of seven entries are empty. Inlined with its
 // predicate, so that no call goes through the pointer.
-static inline int64_t index_find(tl_record *record, uint64_t hash, is_key *is,
+static inline int64_t index_find(tl_record *record, uint32_t hash, is_key *is,
                                  const void *sought) {
   const entry *index = index_of(record);
-  uint64_t mask = (uint64_t)record->index_size - 1;
-  for (uint64_t at = hash & mask; index[at].mark != NOBODY;
-       at = (at + 1) & mask) {
-    if (index[at].hash != (uint32_t)hash)
+  for (uint32_t at = home_of(record, hash); index[at].mark != NOBODY;
+       at = entry_behind(record, at)) {
+    if (index[at].hash != hash)
       continue;
     int64_t position = position_of(record, index[at].mark);
     if (is(record->fields[position].key, sought))
@@ -194,11 +205,14 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
 }
 
 // The capacity of a record that grows to [needed] fields at least: by half,
-// also where it is a copy that gets them, since more may follow.
+// also where it is a copy that gets them, since more may follow. Room alone
+// is no reason for an index.
 static int64_t grown(int64_t capacity, int64_t needed) {
   capacity += capacity / 2;
   if (capacity < needed)
     capacity = needed;
+  if (capacity >= INDEX_FROM && needed < INDEX_FROM)
+    return INDEX_FROM - 1;
   return capacity < 4 ? 4 : capacity;
 }
 
@@ -327,7 +341,8 @@ static inline bool is_last(const tl_record *record, is_key *is,
 // addresses are compared first, then texts.
 int64_t tl_record_find(tl_record *record, const tl_string *key) {
   if (record->index_size != 0)
-    return index_find(record, tl_string_hash((tl_string *)key), is_string, key);
+    return index_find(record, (uint32_t)tl_string_hash((tl_string *)key),
+                      is_string, key);
   for (int64_t i = 0; i < record->length; i++)
     if (record->fields[i].key.word == tl_key_of_string(key).word)
       return i;
@@ -342,7 +357,7 @@ static int64_t find_word(tl_record *record, uint64_t word) {
   if (is_last(record, is_word, &word))
     return record->last;
   if (record->index_size != 0)
-    return index_find(record, tl_key_word_hash(word), is_word, &word);
+    return index_find(record, (uint32_t)tl_key_word_hash(word), is_word, &word);
   for (int64_t i = 0; i < record->length; i++)
     if (record->fields[i].key.word == word)
       return i;
@@ -358,7 +373,7 @@ int64_t tl_record_find_other(tl_record *record, tl_slot key) {
   if (record->index_size != 0)
     return is_last(record, is_value, &key)
                ? record->last
-               : index_find(record, tl_key_hash(key), is_value, &key);
+               : index_find(record, (uint32_t)tl_key_hash(key), is_value, &key);
   for (int64_t i = 0; i < record->length; i++)
     if (is_value(record->fields[i].key, &key))
       return i;
