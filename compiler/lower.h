@@ -80,9 +80,9 @@ typedef struct tl_lower {
   tl_closure_group *group;  // NULL for the module's own code
   int32_t block;            // the current one
   int32_t top;              // next free temporary
-  // The list that comes next is what a loop walks, which nobody else sees: so
-  // ((0, 1), (1, 0)) may be a constant.
-  bool is_walked;
+  // The list that comes next is what a loop walks, or what an item is taken of,
+  // and nobody else sees it: so ((0, 1), (1, 0)) may be a constant.
+  bool is_unseen;
   // The block to which errors go from here, of a `try` or a landing pad; -1:
   // they leave the function.
   int32_t handler;

@@ -143,7 +143,7 @@ static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
 // The container and a position in it stand in hidden slots.
 static void begin_container(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   w->slots = tl_temps(l, 2);
-  l->is_walked = value->kind == TL_AST_LIST;
+  l->is_unseen = value->kind == TL_AST_LIST;
   tl_lower_expr(l, value, w->slots);
   // The position behind the container, as NEXT wants it.
   tl_emit_x(l, TL_BC_LOADI, w->slots + 1, 0, span);

@@ -296,9 +296,9 @@ static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
 
 // A list or an array: as a constant, in a window, or grown.
 int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want) {
-  bool walked = l->is_walked;
-  l->is_walked = false;
-  if (walked && tl_constant_list(l, ast, want, true))
+  bool unseen = l->is_unseen;
+  l->is_unseen = false;
+  if (unseen && tl_constant_list(l, ast, want, true))
     return want;
   if (ast->kind == TL_AST_ARRAY) {
     int32_t slot = tl_into(l, want);

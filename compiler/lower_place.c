@@ -125,10 +125,13 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   bool copy =
       index->object->kind == TL_AST_NAME &&
       tl_ast_each_in_items(index->items, index->count, may_assign, NULL);
-  int32_t base = tl_lower_expr(l, index->object, copy ? tl_temp(l) : -1);
+  const bool plain =
+      tl_ast_items_are(index->items, index->count, TL_AST_ITEM_VALUE);
+  l->is_unseen = plain && index->object->kind == TL_AST_LIST;
+  int32_t base =
+      tl_lower_expr(l, index->object, copy || l->is_unseen ? tl_temp(l) : -1);
   // One or two single indices, as in most loops: no path, no window.
-  if (tl_ast_items_are(index->items, index->count, TL_AST_ITEM_VALUE) &&
-      index->count <= 2 &&
+  if (plain && index->count <= 2 &&
       !(index->count == 1 && is_array(index->items[0].value))) {
     int32_t operands[3] = {base, 0, 0};
     for (uint32_t i = 0; i < index->count; i++) {
