@@ -307,11 +307,12 @@ bool tl_parser_report_increment(tl_parser *parser) {
   return true;
 }
 
-// The message for a name that is a keyword elsewhere, or NULL.
-static const char *find_word_hint(const tl_parser *parser,
+// The message of those [hints] for a name, or NULL: "word" for what is a
+// keyword elsewhere, "call" for what is a function here.
+static const char *find_name_hint(const tl_parser *parser, const char *hints,
                                   const tl_token *token) {
   return token->kind == TL_TOKEN_NAME
-             ? tl_hint("word", parser->source->text + token->begin,
+             ? tl_hint(hints, parser->source->text + token->begin,
                        token->end - token->begin)
              : NULL;
 }
@@ -402,7 +403,9 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
       return "there is no `is`: write x == none, x != none, or same(a, b)";
     // `} elif c {`: the word is this token; `let x`: it is the one before.
     bool is_after_block = last->kind == TL_TOKEN_BRACE_END;
-    hint = find_word_hint(parser, is_after_block ? token : last);
+    hint = find_name_hint(parser, "word", is_after_block ? token : last);
+    if (!hint)
+      hint = find_name_hint(parser, "call", last);
   }
   return hint;
 }
@@ -469,9 +472,9 @@ static const tl_token *called_name(const tl_parser *parser) {
 // The message for a `{` behind an expression.
 static const char *stray_block(tl_parser *parser) {
   const tl_token *name = called_name(parser);
-  const char *hint = name ? find_word_hint(parser, name) : NULL;
+  const char *hint = name ? find_name_hint(parser, "word", name) : NULL;
   if (!hint)
-    hint = find_word_hint(parser, tl_parser_last(parser));
+    hint = find_name_hint(parser, "word", tl_parser_last(parser));
   if (hint)
     return hint;
   // f(x) { without `fn`.

@@ -11,8 +11,8 @@ extern const char tl_hint_lines[];
 
 // What is said to a word of [nbytes] that was written, by its kind: "name",
 // "code" (Tally that does the same), "parameter", "character", "sign", "word",
-// "token", "behind" (a statement) or "lex". NULL: it means nothing elsewhere.
-// Borrowed, for good.
+// "call", "token", "behind" (a statement) or "lex". NULL: it means nothing
+// elsewhere. Borrowed, for good.
 const char *tl_hint(const char *kind, const char *word, size_t nbytes);
 
 // What to say of a name that is not there, in [module] or, with NULL, without
