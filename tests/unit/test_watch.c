@@ -1,6 +1,7 @@
 // Watching runs: live bytes over time, as text and as a picture.
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -192,6 +193,56 @@ static void a_picture_has_no_limits(void **state) {
   assert_int_equal(tally_close(vm), 0);
 }
 
+// Where time passes, each look takes twenty seconds; an interrupt comes at the
+// second.
+typedef struct looks {
+  tally_vm *vm;
+  int count;
+  bool pass, interrupt;
+} looks;
+
+static double look(void *context) {
+  looks *l = context;
+  if (l->interrupt && ++l->count == 2)
+    tally_interrupt(l->vm);
+  return l->pass ? 20.0 * ++l->count : 0;
+}
+
+static void who_watches_ends_a_picture(void **state) {
+  (void)state;
+  looks l = {0};
+  tally_options options = tally_default_options();
+  options.clock = look;
+  options.context = &l;
+  options.write = write_nothing;
+  options.time_limit = 12;
+  assert_int_equal(tally_open(&options, &l.vm), TALLY_OK);
+  assert_int_equal(tally_watch(l.vm, TALLY_WATCH_MEMORY), TALLY_OK);
+  run(l.vm, "for i in 0..2000 { a = ones(i % 7 * 1000) }\n");
+  tally_value text;
+  for (int form = TALLY_PLOT_TEXT; form <= TALLY_PLOT_JSON; form++) {
+    l.pass = true;
+    assert_int_equal(tally_plot_memory(l.vm, (tally_plot_form)form, 80, &text),
+                     TALLY_ERR_LIMIT);
+    l = (looks){.vm = l.vm, .interrupt = true};
+    assert_int_equal(tally_plot_memory(l.vm, (tally_plot_form)form, 80, &text),
+                     TALLY_ERR_INTERRUPT);
+    l = (looks){.vm = l.vm};
+    plot(l.vm, (tally_plot_form)form, &text);
+    tally_release(l.vm, text);
+  }
+  // A run that its time has ended is drawn in a time of its own.
+  assert_int_equal(tally_watch(l.vm, TALLY_WATCH_MEMORY), TALLY_OK);
+  l.pass = true;
+  assert_int_equal(tally_eval(l.vm, "while true { a = ones(9) }", NULL),
+                   TALLY_ERR_LIMIT);
+  l.pass = false;
+  l.count = 0;
+  assert_has(plot(l.vm, TALLY_PLOT_TEXT, &text), "peak");
+  tally_release(l.vm, text);
+  assert_int_equal(tally_close(l.vm), 0);
+}
+
 static void a_call_is_recorded_beside_the_run(void **state) {
   (void)state;
   tally_vm *vm = open_vm();
@@ -309,6 +360,7 @@ int main(void) {
       cmocka_unit_test(a_long_run_is_coalesced),
       cmocka_unit_test(a_picture_is_named_for_its_script),
       cmocka_unit_test(a_picture_has_no_limits),
+      cmocka_unit_test(who_watches_ends_a_picture),
       cmocka_unit_test(nothing_recorded_is_an_error),
       cmocka_unit_test(a_call_is_recorded_beside_the_run),
       cmocka_unit_test(watching_begins_and_ends_anywhere),

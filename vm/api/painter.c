@@ -8,6 +8,7 @@
 #include "vm/api/api.h"
 #include "vm/bytecode/module.h"
 #include "vm/memory/memory_internal.h"
+#include "vm/poll.h"
 
 // The painter's output: what it draws is its result, not its print.
 static int write_nothing(void *context, const char *text, size_t nbytes) {
@@ -42,7 +43,12 @@ tl_vm *tl_painter_open(tl_painter *p, tl_vm *of) {
   options.time_limit = 1;
   options.capabilities = 0;
   options.threads = 1;
-  if (tally_open(&options, &p->vm) != TALLY_OK)
+  // What stopped the run that is drawn stops no picture of it.
+  if (of->native_depth == 0)
+    tl_poll_begin(of);
+  if (tally_open(&options, &p->vm) == TALLY_OK)
+    tl_poll_begin(p->vm);
+  else
     tl_fail_memory(of, sizeof *p->vm, "a picture");
   return p->vm;
 }
