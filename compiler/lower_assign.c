@@ -64,16 +64,10 @@ static void set_each(tl_lower *l, const tl_target_place *places, uint32_t n,
   }
 }
 
-// Whether the indices of all places do nothing but give values.
-static bool have_no_effect(const tl_target *targets, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++)
-    for (uint32_t k = 0; k < targets[i].step_count; k++) {
-      const tl_ast_step *step = &targets[i].steps[k];
-      if (!tl_ast_items_are_same(step->items, step->count, step->items,
-                                 step->count))
-        return false;
-    }
-  return true;
+// Whether [ast] may do more than give a value. A visitor.
+static bool has_effect(tl_ast *ast, void *context) {
+  (void)context;
+  return !tl_ast_is_same(ast, ast);
 }
 
 // What a place has: the [count] values from slot [first] on may have it
@@ -193,11 +187,10 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
     uint32_t i = tl_in_order(k, last, count);
     tl_lower_expr(l, values[i], first + (int32_t)i);
   }
-  assign_all(
-      l, target->targets, count, first,
-      tl_ast_is_same(value, value) && have_no_effect(target->targets, count)
-          ? values
-          : NULL);
+  // What an index does may change what the values have been read of.
+  const bool changes = has_effect(value, NULL) ||
+                       tl_ast_each_in_target(target, has_effect, NULL);
+  assign_all(l, target->targets, count, first, changes ? NULL : values);
   return true;
 }
 

@@ -222,8 +222,6 @@ tally_status tally_left(tally_vm *vm, tally_value *out) {
 static tl_unit *compile_text(tl_vm *vm, const char *name, const char *source,
                              size_t nbytes) {
   tl_bytes file;
-  if (vm->native_depth == 0)
-    tl_poll_begin(vm);
   if (!tl_read_source(vm, name, &source, &nbytes, &file))
     return NULL;
   tl_unit *unit =
@@ -270,8 +268,6 @@ tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
   tl_slot s;
   if (!tl_handle_get(vm, function, &s))
     return tl_report(vm);
-  if (vm->native_depth == 0)
-    tl_poll_begin(vm);
   if (tl_is_kind(s, TL_KIND_FUNCTION) || tl_is_kind(s, TL_KIND_CLOSURE))
     return write_listing(vm, tl_function_prototype(s)->unit,
                          tl_function_prototype(s));

@@ -8,7 +8,6 @@
 #include "vm/api/api.h"
 #include "vm/bytecode/module.h"
 #include "vm/memory/memory_internal.h"
-#include "vm/poll.h"
 
 // The painter's output: what it draws is its result, not its print.
 static int write_nothing(void *context, const char *text, size_t nbytes) {

@@ -55,9 +55,8 @@ static int64_t first_of(const tl_record *record) {
 // needs none. Of small ones, which stay in the cache, there are more, so that
 // fewer entries stand away from their places.
 static int32_t index_size(int64_t capacity) {
-  const int64_t more = tl_least(capacity, 512) * 3 / 4;
-  return capacity < INDEX_FROM ? 0
-                               : (int32_t)((capacity * 7 / 4 + more + 7) & ~7);
+  const int64_t size = capacity * 7 / 4 + tl_least(capacity, 512) * 3 / 4;
+  return capacity < INDEX_FROM ? 0 : (int32_t)((size + 7) & ~7);
 }
 
 // Where the entry of a key with that hash belongs. Places go up with hashes but
@@ -232,8 +231,7 @@ tl_record *tl_record_of_names(tl_vm *vm, int64_t count,
   }
   if (record != NULL) {
     record->length = count;
-    if (count >= INDEX_FROM)
-      index_fill(record, NULL, 0);
+    index_fill(record, NULL, 0);
   }
   return record;
 }
@@ -472,11 +470,9 @@ bool tl_record_set_key(tl_vm *vm, tl_record **record, tl_slot *key,
 // A string is made even where the field is there, so this is not for loops.
 bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
                         tl_slot *value) {
-  tl_string *name = tl_string_from(vm, key);
-  if (name == NULL)
-    return false;
-  tl_slot own = tl_own_string(name);
-  return tl_drop_after(vm, tl_record_set_key(vm, record, &own, value), &own);
+  tl_slot own;
+  return tl_string_give(tl_string_from(vm, key), &own) &&
+         tl_drop_after(vm, tl_record_set_key(vm, record, &own, value), &own);
 }
 
 // A record that is not whole must not be seen.
@@ -547,13 +543,9 @@ static void note_move(tl_record *record, int32_t mark, bool is_up,
 // Corrects the marks of the fields before a position, or of those behind it,
 // from the one beside it on: each gets the mark that the last one has left.
 static void shift_marks(tl_record *record, int64_t position, bool is_up) {
-  entry *index = index_of(record);
-  if (is_up)
-    for (int64_t i = position - 1; i >= 0; i--)
-      index[entry_of(record, i)].mark++;
-  else
-    for (int64_t i = position + 1; i < record->length; i++)
-      index[entry_of(record, i)].mark--;
+  const int32_t step = is_up ? -1 : 1;
+  for (int64_t i = position + step; i >= 0 && i < record->length; i += step)
+    index_of(record)[entry_of(record, i)].mark -= step;
 }
 
 // Closes the hole at a position of a record with an index, where a field with
