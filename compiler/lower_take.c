@@ -342,7 +342,7 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
     ins->operands[1 + i] = one ? p->indices[i] : p->first + (int32_t)i;
   if (!one)
     ins->window = t->item;
-  ins->extra = p->path;
+  ins->extra = tl_unit_lent_path(l->b, p->path);
   // Behind the take itself, whose own error finds everything in its place.
   t->saved = l->handler;
   if (l->handler >= 0)

@@ -279,6 +279,16 @@ uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
   return unit->path_count++;
 }
 
+uint32_t tl_unit_lent_path(tl_builder *b, uint32_t path) {
+  tl_step *none;
+  uint32_t lent = tl_unit_path(b, 0, &none);
+  if (none == NULL)
+    return path;
+  b->unit->paths[lent] = b->unit->paths[path];
+  b->unit->paths[lent].lends = true;
+  return lent;
+}
+
 uint32_t tl_unit_item_path(tl_builder *b) {
   tl_step *steps;
   if (b->item_path > 0)

@@ -201,7 +201,7 @@ static bool find_path(place_flow *f, const tl_string *field, uint32_t *out) {
   for (uint32_t i = f->unit->path_count; i-- > 0;) {
     const tl_path *path = &f->unit->paths[i];
     *out = i;
-    if (path->step_count == 1 && path->steps[0].field != NULL &&
+    if (path->step_count == 1 && path->steps[0].field != NULL && !path->lends &&
         is_same_name(path->steps[0].field, field))
       return true;
   }

@@ -186,9 +186,9 @@ bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
 
 // A slice shows the array's block, a field of structs theirs; one that is kept
 // as a column becomes a view of that. Where the memory is the container's
-// alone, what is computed of the place may be written into it at once: the
-// statement sets the place to the result, or nobody asks for it again. False
-// after tl_fail.
+// alone, what is computed of the place may be written into it at once, as the
+// statement sets the place to the result. What goes back by way of a variable
+// may live on behind that, and is as any other view. False after tl_fail.
 static bool mark_taken(tl_vm *vm, tl_slot container, tl_slot *out) {
   const uint64_t mine = TL_OWNED | TL_DIRECT;
   const bool fields = tl_has_fields(container);
@@ -245,7 +245,8 @@ bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
       !tl_path_get(vm, &from, path, parts, out))
     return false;
   // What the path, or its first steps, indexes that is no list or record.
-  for (tl_path outer = *path; outer.step_count > 0; outer.step_count--) {
+  for (tl_path outer = *path; path->lends && outer.step_count > 0;
+       outer.step_count--) {
     at = parts;
     container = find_container(vm, &target, &outer, &at);
     if (container != NULL)
