@@ -333,9 +333,6 @@ uint32_t tl_unit_group(tl_builder *b, uint32_t count, tl_prototype **members);
 // Adds a path to the unit and returns its index; the caller fills in its
 // steps. [steps] is NULL without memory.
 uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps);
-// The same path for a take whose item the statement puts back; [path] itself
-// without memory.
-uint32_t tl_unit_lent_path(tl_builder *b, uint32_t path);
 // The path of x[i], which is one for all.
 uint32_t tl_unit_item_path(tl_builder *b);
 // Sees to it that there is a path of the field alone, by which it may be taken

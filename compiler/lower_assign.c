@@ -77,7 +77,7 @@ static int32_t read_old(tl_lower *l, const tl_target_place *place,
   for (uint32_t i = 0; values != NULL && i < count; i++)
     if (tl_reads(values[i], place->target))
       return first + (int32_t)i;
-  return tl_place_read(l, place);
+  return tl_place_read(l, place, -1);
 }
 
 // Writes several places.

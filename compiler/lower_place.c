@@ -432,12 +432,13 @@ void tl_place_set(tl_lower *l, const tl_target_place *p, int32_t value) {
   tl_global_end(l, &t, p->target->span);
 }
 
-// Step by step from the variable, with one instruction for each; parts were
-// evaluated before.
-static int32_t read_steps(tl_lower *l, const tl_target_place *p,
+// Step by step from what is in slot [base], -1: from the variable, with one
+// instruction for each; parts were evaluated before.
+static int32_t read_steps(tl_lower *l, const tl_target_place *p, int32_t base,
                           uint32_t count) {
   const tl_target *target = p->target;
-  int32_t base = tl_lower_name(l, target->name, target->name_span, -1);
+  if (base < 0)
+    base = tl_lower_name(l, target->name, target->name_span, -1);
   int32_t part = p->first;
   for (uint32_t i = 0; i < count; i++) {
     tl_ast_step *step = &target->steps[i];
@@ -467,8 +468,8 @@ static int32_t read_steps(tl_lower *l, const tl_target_place *p,
   return base;
 }
 
-int32_t tl_place_read(tl_lower *l, const tl_target_place *p) {
-  return read_steps(l, p, p->target->step_count);
+int32_t tl_place_read(tl_lower *l, const tl_target_place *p, int32_t base) {
+  return read_steps(l, p, base, p->target->step_count);
 }
 
 // --- get ---------------------------------------------------------------------
@@ -495,7 +496,7 @@ void tl_enter_found(tl_lower *l, const tl_target_place *place, int32_t no,
   int32_t key = tl_place_is_item(place, 1)
                     ? place->indices[0]
                     : place->first + (int32_t)place->parts - 1;
-  int32_t container = read_steps(l, place, target->step_count - 1);
+  int32_t container = read_steps(l, place, -1, target->step_count - 1);
   int32_t there = is_found(l, as_get, container, key, span);
   int32_t yes = tl_new_block(l);
   tl_branch(l, TL_BC_JT, there, yes, no, span);

@@ -35,9 +35,9 @@ void tl_place_lower(tl_lower *l, tl_target *target, bool alone,
 // Whether the place is x[i], or x[i, j] with [most] 2: plain indices, no slices
 // or fields.
 bool tl_place_is_item(const tl_target_place *place, uint32_t most);
-// Reads the place with the parts that are evaluated already; returns a
-// temporary with the value.
-int32_t tl_place_read(tl_lower *l, const tl_target_place *place);
+// Reads the place with the parts that are evaluated already, of what is in slot
+// [base], -1: of the variable; returns a temporary with the value.
+int32_t tl_place_read(tl_lower *l, const tl_target_place *place, int32_t base);
 // place = value.
 void tl_place_set(tl_lower *l, const tl_target_place *place, int32_t value);
 // The same for the container in slot [variable]: a variable, or a value moved

@@ -342,7 +342,8 @@ static void emit_take(tl_lower *l, struct tl_taking *t) {
     ins->operands[1 + i] = one ? p->indices[i] : p->first + (int32_t)i;
   if (!one)
     ins->window = t->item;
-  ins->extra = tl_unit_lent_path(l->b, p->path);
+  ins->extra = p->path;
+  l->b->unit->paths[p->path].lends = true;
   // Behind the take itself, whose own error finds everything in its place.
   t->saved = l->handler;
   if (l->handler >= 0)
@@ -404,7 +405,7 @@ int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
   if (!t->is_whole)
     tl_place_parts(l, true, &t->place);
   if (t->is_late)
-    return tl_place_read(l, &t->place);
+    return tl_place_read(l, &t->place, -1);
   if (!t->is_whole && t->leaf->kind == TL_AST_CALL)
     take_got(l, t, span);
   else
@@ -563,6 +564,55 @@ static bool takes_update(tl_lower *l, const tl_ast_assign *update, bool early,
   return *later;
 }
 
+// Whether the array in which a part is updated is read besides, of its
+// container nothing else but other fields: p.x[a:b] += p.x[c:d], p.x[p.x > 0]
+// += 1. [whole] is the array's place, [part] the step behind that.
+static bool find_part(tl_lower *l, const tl_ast_assign *update,
+                      tl_target *whole, tl_target *part) {
+  *whole = *part = update->target;
+  if (update->fallback != NULL || whole->step_count < 2)
+    return false;
+  part->steps += --whole->step_count;
+  part->step_count = 1;
+  const tl_ast_item *items = part->steps->items;
+  uint32_t count = part->steps->count;
+  bool chooses = tl_ast_items_have(items, count, TL_AST_ITEM_SLICE) ||
+                 (count == 1 && items->kind == TL_AST_ITEM_VALUE &&
+                  items->value->kind == TL_AST_COMPARE);
+  for (uint32_t i = 0; i < whole->step_count; i++)
+    chooses &= whole->steps[i].field.name != NULL;
+  search s = {.l = l,
+              .target = whole,
+              .variable = tl_scope_find(l->scope, whole->name),
+              .leaf = update->value};  // so that all reads are reads again
+  return chooses && is_takeable(l, whole, s.variable) &&
+         !look(update->value, &s) &&
+         !tl_ast_each_in_items(items, count, look, &s) && reads_again(&s);
+}
+
+// All is done with the array, taken out, as in x[a:b] += x[c:d].
+static bool update_part(tl_lower *l, tl_ast *ast) {
+  tl_ast_assign *update = &ast->assign;
+  tl_target whole, part;
+  tl_target_place inner;
+  struct tl_taking t = {.is_again = true, .is_out = true}, *outer = l->taking;
+  if (!find_part(l, update, &whole, &part))
+    return false;
+  tl_place_plan(l, &whole, true, &t.place);
+  open_taking(l, &t);
+  emit_take(l, &t);
+  l->taking = &t;
+  int32_t right = tl_lower_expr(l, update->value, -1);
+  tl_place_plan(l, &part, true, &inner);
+  tl_place_parts(l, true, &inner);
+  l->taking = outer;
+  int32_t item = tl_place_read(l, &inner, t.item);
+  item = tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
+  tl_place_update(l, &inner, TL_BC_SETPATH, t.item, item);
+  emit_put(l, &t, t.item);
+  return true;
+}
+
 // The key of get is evaluated once; where it is not there, the place becomes
 // fallback op value, and the fallback is evaluated only then.
 void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
@@ -586,6 +636,9 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   if (early) {
     tl_lower_expr(l, update->value, right);
     tl_global_begin(l, update, target, NULL, &global);
+  } else if (update_part(l, ast)) {
+    tl_global_end(l, &global, ast->span);
+    return;
   }
   bool takes = takes_update(l, update, early, &later, &again);
   if (!early && !later && !again)
@@ -604,7 +657,7 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
     emit_take(l, &t);
   if (later)
     tl_lower_expr(l, update->value, right);
-  int32_t item = takes ? t.item : tl_place_read(l, &t.place);
+  int32_t item = takes ? t.item : tl_place_read(l, &t.place, -1);
   int32_t result = tl_lower_binary_op(l, update->op, item, again ? item : right,
                                       -1, ast->span);
   if (takes)

@@ -279,16 +279,6 @@ uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps) {
   return unit->path_count++;
 }
 
-uint32_t tl_unit_lent_path(tl_builder *b, uint32_t path) {
-  tl_step *none;
-  uint32_t lent = tl_unit_path(b, 0, &none);
-  if (none == NULL)
-    return path;
-  b->unit->paths[lent] = b->unit->paths[path];
-  b->unit->paths[lent].lends = true;
-  return lent;
-}
-
 uint32_t tl_unit_item_path(tl_builder *b) {
   tl_step *steps;
   if (b->item_path > 0)
@@ -313,7 +303,7 @@ void tl_unit_field_path(tl_builder *b, uint32_t name) {
     return;
   uint32_t look = unit->path_count > 64 ? unit->path_count - 64 : 0;
   for (uint32_t i = unit->path_count; i-- > look;)
-    if (unit->paths[i].step_count == 1 &&
+    if (unit->paths[i].step_count == 1 && !unit->paths[i].lends &&
         unit->paths[i].steps[0].field == unit->names[name])
       return;
   tl_step *steps;

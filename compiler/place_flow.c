@@ -241,7 +241,8 @@ static void find_places(place_flow *f) {
       place p;
       bool found = is_store(&block->ins[i]) ? find_place(f, block, i, &p)
                                             : is_changed(f, b, i, &known, &p);
-      if (f->count < MOST_PLACES && found && number_of(f, &p) < 0)
+      if (f->count < MOST_PLACES && found && number_of(f, &p) < 0 &&
+          !f->unit->paths[p.path].lends)
         f->places[f->count++] = p;
     }
   }

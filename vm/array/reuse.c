@@ -25,10 +25,11 @@ bool tl_view_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
   const tl_array *a = s.array, *block = tl_array_owner(a);
   if (a->head.count != 1 || tl_array_dtype(a) != dtype || vm->no_reuse)
     return false;
-  return tl_is_place(a) || ((a->head.flags & flags) == (TL_VIEW | TL_HOLD) &&
-                            tl_is_dying(vm, tl_own_array(tl_array_owner(a))) &&
-                            (block->head.flags & TL_EXTERNAL) == 0 &&
-                            tl_arrays_coincide(a, block));
+  return (tl_is_place(a) && block->head.count == 1) ||
+         ((a->head.flags & flags) == (TL_VIEW | TL_HOLD) &&
+          tl_is_dying(vm, tl_own_array(tl_array_owner(a))) &&
+          (block->head.flags & TL_EXTERNAL) == 0 &&
+          tl_arrays_coincide(a, block));
 }
 
 // Three comparisons, cheapest first; the shape last, as it is a loop.

@@ -71,7 +71,7 @@ typedef struct tl_path {
   uint16_t part_count;  // values that the indices take, over all steps
   const tl_step *steps;
   bool spreads;  // has a TL_ITEM_SPREAD: to be opened by tl_path_open
-  bool lends;    // of a take: what is made of it goes back to the place at once
+  bool lends;    // the statement that takes the item out puts it back
 } tl_path;
 
 // A path in which spread values are written out, each item as a value of its

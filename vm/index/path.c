@@ -288,12 +288,14 @@ static void count_rejection(tl_vm *vm, tl_slot target) {
 }
 
 // Updates an array, in place or in a copy.
-// A view is never written through here, since others show its block too.
+// A view is written through where it alone has its block or place (reuse.h).
 static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   enum { NOT_OURS = TL_VIEW | TL_READONLY | TL_IMMORTAL };
   tl_array *a = target->array;
-  bool in_place = tl_may_write(vm, *target) && (a->head.flags & NOT_OURS) == 0;
+  bool is_ours = (a->head.flags & NOT_OURS) == 0;
+  bool in_place = is_ours ? tl_may_write(vm, *target)
+                          : tl_has_own_block(vm, *target, tl_array_dtype(a));
   if (!in_place) {
     count_rejection(vm, *target);
     // Somebody else refers to the array, or it is not ours to write: the update

@@ -323,7 +323,8 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   if (g->masked && !fits_masked(g, a))
     return TL_REGION_DECLINED;
   bool in_place = root->consumed && tl_is_unique(root->value) &&
-                  (root->value.tag & TL_DIRECT) != 0;
+                  ((root->value.tag & TL_DIRECT) != 0 ||
+                   tl_has_own_block(g->vm, root->value, tl_array_dtype(a)));
   tl_array *place = tl_region_find_place(g, a, g->value, &g->place);
   if (place == NULL)
     return TL_REGION_DECLINED;
