@@ -603,8 +603,7 @@ static bool update_part(tl_lower *l, tl_ast *ast) {
   emit_take(l, &t);
   l->taking = &t;
   int32_t right = tl_lower_expr(l, update->value, -1);
-  tl_place_plan(l, &part, true, &inner);
-  tl_place_parts(l, true, &inner);
+  tl_place_lower(l, &part, true, &inner);
   l->taking = outer;
   int32_t item = tl_place_read(l, &inner, t.item);
   item = tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
