@@ -374,7 +374,7 @@ int32_t tl_lower_name(tl_lower *l, const tl_name *name, tl_span span,
 int32_t tl_lower_known(tl_lower *l, const char *module, const tl_name *name,
                        tl_span span, int32_t want);
 // Loads what a closure captures into a slot; unset if it is not set yet.
-void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t into,
+void tl_lower_capture(tl_lower *l, tl_variable *variable, int32_t slot,
                       tl_span span);
 // Whether an expression is a variable of this function, whose slot can be an
 // operand without a copy.

@@ -78,7 +78,7 @@ bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value);
 bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
                     uint32_t rest, bool is_pair);
 // place op= value, and get(r, k, fallback) op= value.
-void tl_lower_place_update(tl_lower *l, tl_ast *update);
+void tl_lower_place_update(tl_lower *l, tl_ast *ast);
 
 // The place whose old value is used by the new one, while that is lowered.
 struct tl_taking {

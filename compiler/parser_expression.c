@@ -106,7 +106,7 @@ static bool is_bitwise(const tl_ast *ast) {
           ast->binary.op == TL_OPERATOR_BIT_OR);
 }
 
-static tl_ast *parse_level(tl_parser *parser, tl_level level);
+static tl_ast *parse_level(tl_parser *parser, tl_level lowest);
 
 // The level of the binary operator that stands here, or NONE. `not` counts as
 // a comparison, since behind an operand it must begin `not in`.

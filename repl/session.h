@@ -40,7 +40,7 @@ int tl_session_close(tl_session *session, int status);
 void tl_session_begin(void);
 // Within a run: from here on Ctrl-C makes a debugged run pause (true), or waits
 // for whoever asks for it, as at the prompt (false).
-void tl_session_pauses(bool pauses);
+void tl_session_pauses(bool on);
 // The run is over: reports its error on standard error. Returns the exit
 // status.
 int tl_session_end(tl_session *session, tally_status status);

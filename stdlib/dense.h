@@ -94,7 +94,8 @@ typedef enum tl_dense_least {
 const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dense_least least,
                                 tl_dtype *dtype);
 
-// The eigenvectors of a complex upper triangle t, multiplied by z, in the
+// The eigenvectors of a complex upper triangle, multiplied by [turn], in the
 // columns of v. Shared by the real and the complex code (dense_complex.c).
-tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *t,
-                                    const tl_c128 *z, int64_t n, tl_c128 *v);
+tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
+                                    const tl_c128 *turn, int64_t n,
+                                    tl_c128 *v);

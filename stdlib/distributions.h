@@ -70,12 +70,12 @@ typedef struct tl_counts {
   uint8_t guides[TL_GUIDES];
 } tl_counts;
 
-// Counts of events where [mean] are expected, from 0 to 2^53. Fills all of *out
+// Counts of events where [mean] are expected, from 0 to 2^53. Fills all of *c
 // that tl_count_many reads. A mean of 0 gives zeros.
-void tl_counts_poisson(double mean, tl_counts *out);
+void tl_counts_poisson(double mean, tl_counts *c);
 // Counts of successes among n trials, n up to 2^53 and p from 0 to 1. p of 0
 // gives zeros, p of 1 gives n.
-void tl_counts_binomial(double n, double p, tl_counts *out);
+void tl_counts_binomial(double n, double p, tl_counts *c);
 // Items first to first + n of a draw, from c->words words each.
 void tl_count_many(const tl_stream *stream, const tl_counts *c, uint64_t first,
                    const uint64_t *words, size_t n, int64_t *out);

@@ -156,9 +156,9 @@ void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value);
 tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out);
 // The same of a text, which this closes.
 tally_status tl_give_text(tl_vm *vm, tl_text *text, tally_value *out);
-// Reports that the host asked for [needed] and the value is something else;
+// Reports that the host asked for [wanted] and the value is something else;
 // returns the status.
-tally_status tl_report_wrong_type(tl_vm *vm, const char *needed, tl_slot got);
+tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got);
 
 // --- Errors (api.c) ---------------------------------------------------------
 

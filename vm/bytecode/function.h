@@ -519,16 +519,15 @@ static inline bool tl_decoded_sets(const tl_decoded *ins, uint32_t slot) {
 
 // Where an instruction stands in the source; NULL: unknown. Borrowed from the
 // function.
-const tl_place_entry *tl_place_at(const tl_prototype *function, uint32_t pc);
+const tl_place_entry *tl_place_at(const tl_prototype *p, uint32_t pc);
 // The handler that an error of the instruction goes to, which is the innermost;
 // NULL: none. Borrowed from the function.
-const tl_handler *tl_handler_at(const tl_prototype *function, uint32_t pc);
+const tl_handler *tl_handler_at(const tl_prototype *p, uint32_t pc);
 // What a handler is, or NULL.
-tl_catches tl_handler_kind(const tl_prototype *function,
-                           const tl_handler *handler);
+tl_catches tl_handler_kind(const tl_prototype *p, const tl_handler *h);
 // Which `catch` of the function an error of the instruction at [pc] comes to,
 // perhaps behind landing pads, which raise it again.
-tl_catches tl_catches_at(const tl_prototype *function, uint32_t pc);
+tl_catches tl_catches_at(const tl_prototype *p, uint32_t pc);
 // Whether an error now would put something back that a frame had taken out of
 // its place: an update such as x[i] += f(y) is under way. True too where no
 // script runs.
@@ -536,7 +535,7 @@ bool tl_has_taken(const tl_vm *vm);
 // The line, from 1, that holds the byte at [at] of the unit's text.
 uint32_t tl_line_of(const tl_unit *unit, uint32_t at);
 // The source line of an instruction, counted from 1; 0: unknown.
-uint32_t tl_line_at(const tl_prototype *function, uint32_t pc);
+uint32_t tl_line_at(const tl_prototype *p, uint32_t pc);
 // The text of a line (from 1) without the blanks around it; not terminated,
 // *nbytes long, and part of the unit's text.
 const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes);

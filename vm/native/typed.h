@@ -673,7 +673,7 @@ void tl_jit_read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes);
 // Reads the function's flow; NULL where it is too large, or without memory. The
 // caller frees it with tl_spare_free. Borrows the function, which has to
 // outlive it. Nothing fails: no error is set.
-tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *function);
+tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p);
 // The value that the slot has before the instruction at [pc], not weak if it is
 // a float of which nobody asks more there than how it compares, and floats of
 // 32 bits have it, so that nobody sees the difference; and one that is not weak

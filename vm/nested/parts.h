@@ -38,7 +38,7 @@ typedef struct tl_borrowed_part {
 // back into out->value what its slot became.
 void tl_part_borrow(tl_vm *vm, tl_slot *operand, tl_slot *part,
                     tl_borrowed_part *out);
-void tl_part_return(tl_vm *vm, tl_borrowed_part *part, bool ok);
+void tl_part_return(tl_vm *vm, tl_borrowed_part *b, bool ok);
 
 // --- Several values ---------------------------------------------------------
 

@@ -10,8 +10,8 @@
 
 // Writes a unit's code as JSON for stdlib/inner/explain.tly and, where [notes]
 // is not NULL, what a run did. [error]: how that run ended, or NULL. Only
-// memory can be missing, which text->failed tells.
-void tl_explain_code(tl_text *text, const tl_unit *unit, const tl_notes *notes,
+// memory can be missing, which out->failed tells.
+void tl_explain_code(tl_text *out, const tl_unit *unit, const tl_notes *notes,
                      const char *error);
 
 // Appends as fields of JSON where an instruction stands: line, is_placed and

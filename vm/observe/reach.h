@@ -37,7 +37,7 @@ typedef bool tl_part_visit(void *context, int64_t index, tl_slot to);
 bool tl_each_part(tl_slot value, tl_part_visit *visit, void *context);
 
 // Frees the tables.
-void tl_reach_end(tl_reach *reach);
+void tl_reach_end(tl_reach *w);
 
 // A block of that memory; 0 bytes: gives it back. NULL is a failure.
-void *tl_reach_resize(tl_reach *reach, void *block, size_t old, size_t nbytes);
+void *tl_reach_resize(tl_reach *w, void *block, size_t old, size_t nbytes);

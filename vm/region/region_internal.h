@@ -555,7 +555,7 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
 
 // Keeps the plan that a run of a cached graph has made for other lengths.
 // Does nothing where it has its plan still, or the run made none.
-void tl_region_renew(tl_region_cached *cached);
+void tl_region_renew(tl_region_cached *k);
 
 // Keeps a graph, and its plan if it has one, after it has run from [pc] on.
 // Without memory nothing is cached.
@@ -563,13 +563,13 @@ void tl_region_renew(tl_region_cached *cached);
 // before they are looked at again.
 void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc);
 
-// Takes [cached] out of all lists and frees it. Not while it is busy.
-void tl_region_drop_cached(tl_vm *vm, tl_region_cached *cached);
+// Takes it out of all lists and frees it. Not while it is busy.
+void tl_region_drop_cached(tl_vm *vm, tl_region_cached *k);
 
 // --- Short arrays: region_short.c --------------------------------------------
 
 // Decides is_short and is_simple. Called for each new plan.
-void tl_region_find_short(tl_region_cached *cached);
+void tl_region_find_short(tl_region_cached *k);
 
 // Whether an array of one block is all that is to be made of the values that
 // are taken, in memory of its own or over the one operand that ends, and no
