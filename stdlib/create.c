@@ -107,8 +107,8 @@ static bool ones(tl_vm *vm, tl_slot *args, tl_slot *out) {
          ones_of(vm, "ones", NULL, dtype, ndim, shape, out);
 }
 
-// Diagonal k is as long as the shorter side at most, of which the root of the
-// items bounds the length: no poll is needed.
+// Each item of diagonal k may be in a page of its own, which the system clears
+// when it is written.
 static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const int64_t k = args[2].i;
   const int64_t shape[] = {args[0].i, args[tl_is_none(args[1]) ? 0 : 1].i};
@@ -125,10 +125,14 @@ static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return true;
   const size_t itemsize = tl_itemsize(dtype);
   int64_t row = k < 0 ? -k : 0, column = k < 0 ? 0 : k;
-  for (; row < shape[0] && column < shape[1]; row++, column++)
-    memcpy(out->array->data + (size_t)(row * shape[1] + column) * itemsize, one,
+  tl_array *a = out->array;
+  bool ok = true;
+  for (; ok && row < shape[0] && column < shape[1]; row++, column++) {
+    memcpy(a->data + (size_t)(row * shape[1] + column) * itemsize, one,
            itemsize);
-  return true;
+    ok = tl_poll_items(vm, shape[1]);
+  }
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // The dtype that an array of this value has by itself.
@@ -202,7 +206,7 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (a == NULL)
     return zeros_of(vm, &args[0], dtype, tl_ndim(x), tl_shape(x), out);
   bool ok = tl_fill_bytes(vm, a->data, 0, tl_item_bytes(a));
-  return tl_result_finish(vm, ok, a, out);
+  return tl_give_or_put_back(vm, ok, tl_own_array(a), &args[0], out);
 }
 
 // In the memory of x where it dies and has the dtype; on failure x is back in
@@ -421,10 +425,10 @@ static bool triangle(tl_vm *vm, const char *function, tl_slot *args, bool lower,
     const int64_t first = lower ? end : 0, last = lower ? columns : end;
     ok = tl_fill_bytes(vm, data + (size_t)first * itemsize, 0,
                        (size_t)(last - first) * itemsize) &&
-         tl_poll_items(vm, columns);
+         (line % 16 != 15 || tl_poll_over(vm));
     data += (size_t)columns * itemsize;
   }
-  return tl_array_finish(vm, ok, a, out);
+  return tl_give_or_put_back(vm, ok, tl_own_array(a), &args[0], out);
 }
 
 // The part on and below the diagonal.

@@ -243,19 +243,23 @@ static bool rotate(tl_vm *vm, char *a, size_t left, size_t right) {
   return ok;
 }
 
-// Turns a dense array's items where they are, axis by axis.
+// Turns a dense array's items where they are, axis by axis. Once the first of
+// them has moved it is only stopped where nobody will see that.
 static bool turn(tl_vm *vm, tl_array *a, const int64_t *shift) {
-  size_t inner = tl_itemsize(tl_array_dtype(a)), nbytes = inner;
-  nbytes *= (size_t)a->size;
+  size_t inner = tl_itemsize(tl_array_dtype(a)), moved = 0;
+  const size_t nbytes = tl_item_bytes(a);
+  if (!tl_poll(vm, nbytes >> 13))
+    return false;
   for (int k = tl_ndim(a) - 1; k >= 0; k--) {
     // From the last axis on, whose rotations move single items; those of an
     // axis further out move whole rows of the inner ones.
     size_t right = (size_t)shift[k] * inner;
     inner *= (size_t)tl_shape(a)[k];
     for (size_t at = 0; right > 0 && at < nbytes; at += inner) {
-      if (!tl_poll(vm, inner >> 13) ||
-          !rotate(vm, a->data + at, inner - right, right))
+      if (!rotate(vm, a->data + at, inner - right, right) ||
+          ((moved += inner) >= TL_COPY_PIECE && !tl_poll_over(vm)))
         return false;
+      moved %= TL_COPY_PIECE;
     }
   }
   return true;
@@ -272,11 +276,7 @@ static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
     return false;
   bool ok = x->size == 0 ||
             (a == x ? turn(vm, a, shift) : roll_blocks(vm, a, x, shift));
-  if (!ok) {
-    tl_put_back(vm, s, tl_own_array(a));
-    return false;
-  }
-  return tl_result_finish(vm, true, a, out);
+  return tl_give_or_put_back(vm, ok, tl_own_array(a), s, out);
 }
 
 // The shift as one from 0 to length - 1; an axis without items has none.

@@ -79,7 +79,7 @@ enum { TL_REGION_LARGE = 2048 };
 struct tl_fusion_ops {
   // Frees the graphs and plans that are cached for a unit's code, which is
   // about to be freed; see tl_region_forget.
-  bool (*forget)(tl_vm *vm, const struct tl_unit *unit);
+  void (*forget)(tl_vm *vm, const struct tl_unit *unit);
   // One operation on a ragged array and an array with one item for each row,
   // false after tl_fail; *done stays false where the general path has to do it.
   bool (*apply_rows)(tl_vm *vm, int op, int arity, tl_slot *slots, tl_slot *out,

@@ -493,22 +493,33 @@ static void test_a_store_stops_unseen(void **state) {
   run_ok(
       h,
       "n = 700000\nold = arange(n)\nk = old[::-1] + 0\ntexts = [string(v) for v in k]\n"
+      "rows = reshape(old, (7000, 100)) + 0\nitems = (v for v in 0..200000)\n"
       "fn f(a, i) { a[i] = a[::-1]; a }");
   static const char *const sources[] = {
-      "x[:] = k",   "x[1:] = x[:-1]",     "x[::2] = x[1::2]", "x[k] = old",
-      "x[old] = 5", "t[:] = texts[::-1]", "y = f(old + 0, k)"};
+      "x[:] = k",          "x[1:] = x[:-1]",
+      "x[::2] = x[1::2]",  "x[k] = old",
+      "x[old] = 5",        "t[:] = texts[::-1]",
+      "y = f(old + 0, k)", "m = roll(m, 3, axis: 1)",
+      "m = triu(m)",       "m = tril(m)",
+      "m = zeros_like(m)", "l = insert(l, 1, 0)"};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-    run_ok(h, "x = old + 0\nt = texts + \"\"");
+    run_ok(
+        h,
+        "x = old + 0\nt = texts + \"\"\nm = rows + 0\nl = concat((items, ()))");
     run_ok(h, sources[i]);
-    run_ok(h, "done = (x, t)");
+    run_ok(h, "done = (x, t, m, l)");
     for (uint64_t at = 1; at < 12; at++) {
-      run_ok(h, "x = old + 0\nt = texts + \"\"");
+      run_ok(
+          h,
+          "x = old + 0\nt = texts + \"\"\nm = rows + 0\nl = concat((items, ()))");
       h->polls = 0;
       h->interrupt_at = at;
       tally_eval(h->vm, sources[i], NULL);
       h->interrupt_at = 0;
-      check_value(h, "same((x, t), done) or same((x, t), (old, texts))",
-                  "true");
+      check_value(
+          h,
+          "same((x, t, m, l), done) or same((x, t, m, l), (old, texts, rows, items))",
+          "true");
     }
   }
 }

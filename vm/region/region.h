@@ -63,10 +63,9 @@ tl_region_status tl_region_run_again(tl_region *where, tl_slot *base,
 // What the layers below call of all this (objects.h).
 extern const struct tl_fusion_ops tl_fusion_ops;
 
-// Forgets the cached graphs and plans for a unit's code; NULL: all but
-// one in use. Returns whether there were any.
-// For a unit that ends, and where memory is short. Busy graphs stay.
-bool tl_region_forget(tl_vm *vm, const tl_unit *unit);
+// Forgets the cached graphs and plans for the code of a unit that ends, but for
+// those in use.
+void tl_region_forget(tl_vm *vm, const tl_unit *unit);
 
 // The operation of an instruction that may stand in a region; TL_OP_COUNT for
 // all others. [extra] is its second word's.

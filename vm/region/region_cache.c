@@ -626,21 +626,17 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
 // Also graphs that have read a callee of the unit's code.
 // A callee's code may be of a unit that ends before the graph's own.
 static bool is_of(const tl_region_cached *k, const tl_unit *unit) {
-  bool found = unit == NULL || k->unit == unit;
+  bool found = k->unit == unit;
   for (int i = 0; i < k->graph.callee_count; i++)
     found = found || k->graph.callees[i].function->unit == unit;
   return found;
 }
 
 // Busy graphs stay; what they show is used until their run is over.
-bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
-  bool any = false;
+void tl_region_forget(tl_vm *vm, const tl_unit *unit) {
   for (tl_region_cached *k = vm->regions, *older; k != NULL; k = older) {
     older = k->older;
-    if (k->is_busy || !is_of(k, unit))
-      continue;
-    tl_region_drop_cached(vm, k);
-    any = true;
+    if (!k->is_busy && is_of(k, unit))
+      tl_region_drop_cached(vm, k);
   }
-  return any;
 }
