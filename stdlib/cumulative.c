@@ -135,9 +135,8 @@ bool tl_fused_scan(tl_vm *vm, const tl_builtin *builtin, int ndim,
                    const tl_slot *args, tl_scan_call *out) {
   running r;
   if (!read_call(vm, find_form(builtin), args, &r) ||
-      !find_axis(vm, &r, ndim, &out->axis)) {
+      !find_axis(vm, &r, ndim, &out->axis))
     return false;
-  }
   out->reduction = (int)r.reduction;
   out->initial = r.initial;
   out->dtype = r.dtype;

@@ -97,5 +97,4 @@ const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dense_least least,
 // The eigenvectors of a complex upper triangle, multiplied by [turn], in the
 // columns of v. Shared by the real and the complex code (dense_complex.c).
 tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
-                                    const tl_c128 *turn, int64_t n,
-                                    tl_c128 *v);
+                                    const tl_c128 *turn, int64_t n, tl_c128 *v);

@@ -73,10 +73,9 @@ static bool clips_in_place(const tl_vm *vm, const tl_slot *args) {
 //  clip(x, none, none)       x, as +x
 //
 static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!is_numeric(args[0])) {
+  if (!is_numeric(args[0]))
     return tl_arg_fail(vm, "clip", "x", "a number or an array of numbers",
                        args[0]);
-  }
   if (tl_is_none(args[1]) && tl_is_none(args[2])) {
     tl_slot operand[] = {args[0]};
     bool ok = tl_elementwise_kept(vm, TL_OP_POSITIVE, operand, out);
@@ -95,11 +94,10 @@ static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = update(vm, TL_OP_MAXIMUM, &x, args[1]);
   if (ok && !tl_is_none(args[2]))
     ok = update(vm, TL_OP_MINIMUM, &x, args[2]);
-  if (ok) {
+  if (ok)
     *out = x;
-  } else if (tl_is_owned(x)) {
+  else if (tl_is_owned(x))
     tl_put_back(vm, &args[0], x);
-  }
   return ok;
 }
 

@@ -40,9 +40,8 @@ typedef struct callee {
 // call.
 static bool open_callee(tl_vm *vm, const char *function, tl_slot f,
                         callee *out) {
-  if (!tl_is_callable(f)) {
+  if (!tl_is_callable(f))
     return tl_arg_fail(vm, function, "f", "a function", f);
-  }
   // Types can be called too: float32(x).
   *out = (callee){.vm = vm, .f = tl_borrow(f), .op = known_op(f)};
   return true;
@@ -52,9 +51,8 @@ static bool open_callee(tl_vm *vm, const char *function, tl_slot f,
 // Operations poll here every 1024 calls, because the engine does not count a
 // call of one number.
 static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
-  if (c->op == TL_OP_COUNT || tl_ops[c->op].arity != count) {
+  if (c->op == TL_OP_COUNT || tl_ops[c->op].arity != count)
     return tl_call(c->vm, c->f, count, args, out);
-  }
   tl_slot result;
   bool ok = tl_elementwise(c->vm, c->op, args, &result);
   for (int i = 0; i < count; i++) {
@@ -504,9 +502,8 @@ static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_ndim(a) + tl_ndim(b) > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
                    TL_MAX_DIMS);
-  if (c.op != TL_OP_COUNT && tl_ops[c.op].arity == 2) {
+  if (c.op != TL_OP_COUNT && tl_ops[c.op].arity == 2)
     return outer_op(vm, c.op, a, b, out);
-  }
   return tl_in_tally(vm, "of_pairs", 3, args, out);
 }
 

@@ -251,9 +251,8 @@ static bool insert(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list;
   if (!tl_list_unique(vm, &args[0], 1, &list))
     return false;
-  if (!tl_list_push(vm, &list, &args[2])) {
+  if (!tl_list_push(vm, &list, &args[2]))
     return tl_list_give(vm, list, false, out);
-  }
   // What is stopped leaves the item where it has come to.
   tl_slot item = list->items[length], *to = &list->items[length];
   bool ok = true;

@@ -28,8 +28,8 @@ tl_dtype tl_npy_dtype(char letter, long size);
 // "'<f8'", and of one byte "'|i1'". Cut to [room]; returns its length.
 int tl_npy_spell_dtype(tl_dtype dtype, char *out, size_t room);
 
-// The layout of a list of fields as inner/npy.tly gives them; NULL after tl_fail. [texts]
-// NULL: none of them is a text of several code points.
+// The layout of a list of fields as inner/npy.tly gives them; NULL after
+// tl_fail. [texts] NULL: none of them is a text of several code points.
 tl_type *tl_npy_layout(tl_vm *vm, const tl_list *list, int64_t itemsize,
                        tl_npy_texts *texts);
 

@@ -328,9 +328,8 @@ static bool run_quantiles(tl_vm *vm, quantiles *q, tl_slot *x, tl_slot axis,
       !tl_arg_axis_set(vm, q->name, axis, tl_ndim(x->array), &axes))
     return false;
   q->from = tl_array_dtype(x->array);
-  if (tl_dtype_is_complex(q->from)) {
+  if (tl_dtype_is_complex(q->from))
     return tl_arg_fail(vm, q->name, "x", "real", *x);
-  }
   // Quantiles of integers lie between them.
   q->dtype = q->from == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
   tl_split_axes(x->array, axes, &q->split);

@@ -67,9 +67,8 @@ static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
   int64_t axis;
   bool skip;
   if (f->one_axis && !tl_is_none(args[1]) &&
-      !tl_arg_int(vm, f->name, "axis", args[1], &axis)) {
+      !tl_arg_int(vm, f->name, "axis", args[1], &axis))
     return false;
-  }
   return tl_arg_axis_set(vm, f->name, args[1], ndim, &out->axes) &&
          read_options(vm, f, args, &skip, out);
 }

@@ -389,47 +389,60 @@ static bool partition_items(workspace *p, char *items, int64_t n,
   return true;
 }
 
-// Partitions x along an axis, or with [out] what were the places of its items,
-// of [dtype]. [out] may be x itself, lane by lane.
-static bool partition_lanes(tl_vm *vm, tl_array *x, tl_dtype dtype,
-                            tl_array *out, int axis, const int64_t *kth,
-                            int count) {
-  const bool places = out != NULL;
-  const int64_t n = tl_shape(x)[axis];
-  const size_t size = places ? sizeof(int64_t) : tl_itemsize(dtype);
-  if (x->size == 0)
-    return true;
-  if (!has_keys(dtype))
-    return places ? tl_argsort_lanes(vm, out, x, dtype, axis, false)
-                  : tl_sort_lanes(vm, x, axis, false);
-  workspace p = {.vm = vm,
-                 .function = places ? "argpartition" : "partition",
-                 .dtype = dtype};
-  bool ok = places || n > TL_NTH_FREE ||
-            room_for(vm, p.function, &p.aside, (size_t)n * size);
+// The array's items, where they are.
+static bool partition_values(tl_vm *vm, tl_array *a, int axis,
+                             const int64_t *kth, int count) {
+  tl_dtype dtype = tl_array_dtype(a);
+  size_t size = tl_itemsize(dtype);
+  int64_t n = tl_shape(a)[axis];
+  if (a->size == 0 || !has_keys(dtype))
+    return tl_sort_lanes(vm, a, axis, false);
+  workspace p = {.vm = vm, .function = "partition", .dtype = dtype};
+  bool ok =
+      n > TL_NTH_FREE || room_for(vm, p.function, &p.aside, (size_t)n * size);
   tl_lanes lanes;
-  tl_lanes_begin(&lanes, places ? 2 : 1, (tl_array *[]){x, out}, axis);
+  tl_lanes_begin(&lanes, 1, (tl_array *[]){a}, axis);
+  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
+    char *items = read_items(&p, lanes.data[0], lanes.step[0], n, false);
+    ok = items != NULL && partition_items(&p, items, n, kth, count, NULL);
+    if (ok && items != lanes.data[0])
+      tl_kernels()->unpack[tl_move_size(size)](lanes.data[0], lanes.step[0],
+                                               items, (size_t)n);
+    ok = ok && tl_poll(vm, (uint64_t)n >> 10);
+  }
+  workspace_close(&p);
+  return ok;
+}
+
+// --- argpartition ------------------------------------------------------------
+
+// The places of x's items, of [dtype]. [out] may be x itself, lane by lane.
+static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
+                             tl_array *out, int axis, const int64_t *kth,
+                             int count) {
+  int64_t n = tl_shape(x)[axis], *order;
+  if (x->size == 0 || !has_keys(dtype))
+    return tl_argsort_lanes(vm, out, x, dtype, axis, false);
+  workspace p = {.vm = vm, .function = "argpartition", .dtype = dtype};
+  bool ok = true;
+  tl_lanes lanes;
+  tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
     // The order may lie over the items, of which each block is looked at before
     // it is written over; where they move, too, they are copied.
-    const bool dense = lanes.step[places] == (int64_t)size;
-    char *items =
-        read_items(&p, lanes.data[0], lanes.step[0], n, places && count > 1);
-    if (items == NULL ||
-        (places && !dense &&
-         !room_for(vm, p.function, &p.order, (size_t)n * size)))
-      ok = false;
+    bool dense = lanes.step[1] == sizeof *order;
+    char *items = read_items(&p, lanes.data[0], lanes.step[0], n, count > 1);
+    ok = items != NULL && (dense || room_for(vm, p.function, &p.order,
+                                             (size_t)n * sizeof *order));
     if (!ok)
       break;
-    char *made = !places ? items : dense ? lanes.data[1] : p.order.bytes;
-    int64_t *order = places ? (int64_t *)(void *)made : NULL;
-    if (places && count == 0)
+    order = (int64_t *)(void *)(dense ? lanes.data[1] : p.order.bytes);
+    if (count == 0)
       tl_kernels()->iota(order, 0, 1, (size_t)n);
     ok = partition_items(&p, items, n, kth, count, order);
-    if (ok && made != lanes.data[places])
-      tl_kernels()->unpack[tl_move_size(size)](
-          lanes.data[places], lanes.step[places], made, (size_t)n);
-    ok = ok && (places || tl_poll(vm, (uint64_t)n >> 10));
+    if (ok && !dense)
+      tl_kernels()->unpack[tl_move_size(sizeof *order)](
+          lanes.data[1], lanes.step[1], order, (size_t)n);
   }
   workspace_close(&p);
   return ok;
@@ -488,7 +501,7 @@ static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!order)
     return false;
   return tl_array_finish(
-      vm, partition_lanes(vm, x, dtype, order, axis, kth, count), order, out);
+      vm, partition_places(vm, x, dtype, order, axis, kth, count), order, out);
 }
 
 // partition(x, kth, axis), in x's own memory where it ends here. Where a
@@ -507,9 +520,8 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
                     : tl_take_dense(vm, &args[0]);
   if (!a)
     return false;
-  return tl_give_or_put_back(
-      vm, partition_lanes(vm, a, tl_array_dtype(a), NULL, axis, kth, count),
-      tl_own_array(a), &args[0], out);
+  return tl_give_or_put_back(vm, partition_values(vm, a, axis, kth, count),
+                             tl_own_array(a), &args[0], out);
 }
 
 const tl_builtin tl_select_builtins[] = {

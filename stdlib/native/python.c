@@ -143,7 +143,7 @@ static tally_status import_module(tally_vm *vm, void *context, size_t count,
 // the object's buffer until their last use.
 static tally_status deep_value(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
-  PY_LOCK(enter(context, &lock));
+  PY_LOCK_OR_RETURN(enter(context, &lock));
   py_object *o = py_object_of(context, args[0]);
   if (o == NULL)
     *out = tally_retain(vm, args[0]);
@@ -158,7 +158,7 @@ static tally_status deep_value(tally_vm *vm, void *context, size_t count,
 // Numbers and texts come back as values, for those are never handles.
 static tally_status as_object(tally_vm *vm, void *context, size_t count,
                               const tally_value *args, tally_value *out) {
-  PY_LOCK(enter(context, &lock));
+  PY_LOCK_OR_RETURN(enter(context, &lock));
   return py_give(context, lock, py_from_value(context, args[0]), out);
 }
 
@@ -183,7 +183,7 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
                          const tally_value *args, tally_value *out) {
   tally_value items[64];
   size_t n = 0;
-  PY_LOCK(enter(context, &lock));
+  PY_LOCK_OR_RETURN(enter(context, &lock));
   py_object *f = py_object_of(context, args[0]), *named = NULL, *result = NULL;
   int has_names = strcmp(tally_type(vm, args[2]), "none") != 0;
   status = f == NULL
@@ -217,7 +217,7 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
 // deep.
 static tally_status items(tally_vm *vm, void *context, size_t count,
                           const tally_value *args, tally_value *out) {
-  PY_LOCK(enter(context, &lock));
+  PY_LOCK_OR_RETURN(enter(context, &lock));
   py_object *o = py_from_value(context, args[0]);
   py_object *all = o == NULL ? NULL : py.PySequence_List(o);
   status = all == NULL ? py_raise(context) : py_to_list(context, all, out);

@@ -46,7 +46,7 @@ tally_status py_lock(tally_vm *vm, int *lock);
 // What a function begins with that needs the lock: [taking] is py_lock of
 // &lock, or what does more, and its error is the function's. From there on it
 // has [lock] and a [status], TALLY_OK.
-#define PY_LOCK(taking)           \
+#define PY_LOCK_OR_RETURN(taking) \
   int lock;                       \
   tally_status status = (taking); \
   if (status != TALLY_OK)         \

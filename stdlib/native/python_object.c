@@ -41,7 +41,7 @@ tally_status py_give(py_link *link, int lock, py_object *o, tally_value *out) {
 static tally_status show_handle(tally_vm *vm, void *context, void *object,
                                 tally_value *out) {
   handle *h = object;
-  PY_LOCK(py_lock(vm, &lock));
+  PY_LOCK_OR_RETURN(py_lock(vm, &lock));
   return py_give(h->link, lock, py.PyObject_Str(h->object), out);
 }
 
@@ -49,7 +49,7 @@ static tally_status show_handle(tally_vm *vm, void *context, void *object,
 static tally_status get_attribute(tally_vm *vm, void *context, void *object,
                                   const char *name, tally_value *out) {
   handle *h = object;
-  PY_LOCK(py_lock(vm, &lock));
+  PY_LOCK_OR_RETURN(py_lock(vm, &lock));
   return py_give(h->link, lock, py.PyObject_GetAttrString(h->object, name),
                  out);
 }
@@ -122,7 +122,7 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *indices,
                              tally_value *out) {
   handle *h = object;
-  PY_LOCK(py_lock(vm, &lock));
+  PY_LOCK_OR_RETURN(py_lock(vm, &lock));
   py_object *key = key_of(h->link, count, indices);
   py_object *found = key == NULL ? NULL : py.PyObject_GetItem(h->object, key);
   py_drop(key);
@@ -150,7 +150,7 @@ static void iterate(handle *h, size_t at) {
 static tally_status has_item(tally_vm *vm, void *context, void *object,
                              size_t at, int *more) {
   handle *h = object;
-  PY_LOCK(py_lock(vm, &lock));
+  PY_LOCK_OR_RETURN(py_lock(vm, &lock));
   if (h->ahead == NULL || h->at != at) {
     py_drop(h->ahead);
     h->ahead = NULL;
@@ -174,7 +174,7 @@ static tally_status has_item(tally_vm *vm, void *context, void *object,
 static tally_status give_item(tally_vm *vm, void *context, void *object,
                               size_t at, tally_value *out) {
   handle *h = object;
-  PY_LOCK(py_lock(vm, &lock));
+  PY_LOCK_OR_RETURN(py_lock(vm, &lock));
   py_object *item = h->ahead;
   h->ahead = NULL;
   h->at = at + 1;
@@ -188,7 +188,7 @@ static tally_status put_item(tally_vm *vm, void *context, void *object,
                              const tally_value *indices, tally_value value,
                              tally_value *out) {
   handle *h = object;
-  PY_LOCK(py_lock(vm, &lock));
+  PY_LOCK_OR_RETURN(py_lock(vm, &lock));
   py_object *key = key_of(h->link, count, indices);
   py_object *item = key == NULL ? NULL : py_from_value(h->link, value);
   if (item == NULL || py.PyObject_SetItem(h->object, key, item) != 0)
@@ -204,7 +204,7 @@ static tally_status put_item(tally_vm *vm, void *context, void *object,
 static tally_status call_with(tally_vm *vm, handle *h, size_t count,
                               const tally_value *args, const tally_value *names,
                               tally_value *out) {
-  PY_LOCK(py_lock(vm, &lock));
+  PY_LOCK_OR_RETURN(py_lock(vm, &lock));
   // A call may run code, so that what threads left can be released; the other
   // hooks may not.
   py_link_sweep(h->link);
@@ -260,7 +260,7 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
   // the object.
   if (name == NULL || object == NULL)
     return TALLY_OK;  // declined
-  PY_LOCK(py_lock(vm, &lock));
+  PY_LOCK_OR_RETURN(py_lock(vm, &lock));
   py_link *link = ((handle *)object)->link;
   // Loaded by Python's own start: a look-up in sys.modules.
   py_object *module = py.PyImport_ImportModule("operator"), *result = NULL;
