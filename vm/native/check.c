@@ -793,6 +793,8 @@ static bool is_sound(checking *c, const tl_typed *t) {
       return is_rest_of_chunk(c, t);
     case TL_TYPED_PUT:
       return tl_jit_is_scalar(t->from[0]);
+    case TL_TYPED_EXIT:
+      return t->exit >= 0;
     case TL_TYPED_GUARD:
       return is_guard(c, t);
     case TL_TYPED_ROW:
