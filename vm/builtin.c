@@ -9,7 +9,6 @@
 #include "vm/builtin.h"
 
 #include <math.h>
-#include <sched.h>
 
 #include "vm/embedded.h"
 #include "vm/number.h"
@@ -42,8 +41,22 @@ static void fill(const tl_library *library, tl_builtin_index *index) {
     }
 }
 
-// The first VM that asks fills the index; others that ask meanwhile wait for
-// it, which takes microseconds.
+// Finds a function without the index.
+static const tl_builtin *search_rows(const tl_library *library,
+                                     const char *module, const char *name,
+                                     size_t nbytes) {
+  for (const tl_family *family = library->families; family->rows; family++) {
+    if (!same_module(family->module, module))
+      continue;
+    for (const tl_builtin *row = family->rows; row->name; row++)
+      if (tl_text_is(row->name, name, nbytes))
+        return row;
+  }
+  return NULL;
+}
+
+// The first VM that asks fills the index; others that ask meanwhile search
+// without it.
 const tl_builtin *tl_builtin_find(const tl_library *library, const char *module,
                                   const char *name, size_t nbytes) {
   tl_builtin_index *index = library->index;
@@ -52,9 +65,10 @@ const tl_builtin *tl_builtin_find(const tl_library *library, const char *module,
       atomic_compare_exchange_strong(&index->state, &state, BUILDING)) {
     fill(library, index);
     atomic_store_explicit(&index->state, BUILT, memory_order_release);
+    state = BUILT;
   }
-  while (atomic_load_explicit(&index->state, memory_order_acquire) != BUILT)
-    sched_yield();
+  if (state != BUILT)
+    return search_rows(library, module, name, nbytes);
   size_t at = hash_name(name, nbytes);
   for (; index->entries[at].row; at = (at + 1) % TL_BUILTIN_INDEX)
     if (same_module(index->entries[at].module, module) &&
