@@ -110,10 +110,11 @@ static bool chunk_new(tl_vm *vm) {
   if (!chunks_reserve(vm))
     return false;
   const bool huge = memory->system && memory->chunk_count >= 4;
-  if (huge)
+  char *raw = huge ? tl_large_new(vm, HUGE_CHUNK) : NULL;
+  // Where those are refused, the next chunk is as small as any.
+  if (raw != NULL)
     nbytes = HUGE_CHUNK;
-  char *raw = huge ? tl_large_new(vm, nbytes) : tl_host_new(vm, nbytes);
-  if (raw == NULL)
+  else if ((raw = tl_host_new(vm, nbytes)) == NULL)
     return false;
   // The rest of the newest chunk goes to the lists, so that no memory is lost.
   retire_fresh(memory);
